@@ -155,5 +155,26 @@ await t.test('the fields of the data are those of the schema, with those of the 
   t.strictSame(named('customer.name')?.required, true)
   t.ok(fields.length <= 120)
   t.strictSame(dataFields({ $ref: '#' }, {}), [], 'a schema without end')
+  const untyped = { properties: { lines: { type: 'array' } } }
+  t.strictSame(dataFields(untyped, { lines: ['Tea'] }, [{ each: 'lines', as: 'line' }]).map(({ path }) => path), ['line', 'lines'])
+  t.end()
+})
+
+await t.test('few schemas are looked at where fields contain themselves, and what the sample has is found all the same', (t) => {
+  let looks = 0
+  const itself = (): object => ({
+    get $ref () {
+      if (++looks > 100_000) throw new Error('too many looks')
+      return '#'
+    }
+  })
+  const others = Array.from({ length: 200 }, (_, index) => [`part${String(index)}`, itself()])
+  const schema = { properties: { ...Object.fromEntries(others), name: { type: 'string' } } }
+  const paths = dataFields(schema, { part150: { part3: { name: 'Ada' } } }).map(({ path }) => path)
+  t.ok(paths.includes('name') && paths.includes('part150.name') && paths.includes('part150.part3.name'))
+  t.ok(paths.length <= 120)
+  // Names of a list, each of which looks at all fields of the one before.
+  const long = Array.from({ length: 20_000 }, () => 'part0').join('.')
+  t.strictSame(dataFields(schema, {}, [{ each: long, as: 'line' }]), [], 'nothing is left to look for')
   t.end()
 })
