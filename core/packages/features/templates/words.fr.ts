@@ -133,13 +133,15 @@ export const words: Record<keyof typeof en, string> = {
   blocks: 'Blocs',
   blocksIntro: 'Le document, de haut en bas. Ouvrez un bloc pour le modifier : la page à côté le suit. Ce que vous ' +
     'enregistrez devient un brouillon, utilisé pour les envois une fois publié.',
-  blocksNone: 'Ce texte ne peut pas être montré par blocs : il contient une faute, ou plus de 60 000 caractères. Modifiez-le ' +
+  blocksNone: 'Ce texte ne peut pas être montré par blocs : il contient une faute, ou plus de 40 000 caractères. Modifiez-le ' +
     'comme texte.',
   blockDocument: 'Le document',
   blockUnknown: 'Texte seul',
   blockUnknownHelp: 'Ce bloc dit quelque chose qui n’a pas de formulaire. Il reste tel quel ; modifiez-le dans le texte.',
   blockCannot: 'Rien n’a été modifié : le texte dit cela à plusieurs endroits à la fois, ou d’une façon qui n’a pas de ' +
     'formulaire. Modifiez-le dans le texte.',
+  blockTyped: 'Ce que vous avez saisi est encore dans le formulaire : annulez-le, ou modifiez le texte sans cela.',
+  blockTooMany: 'Rien n’a été modifié : une étape modifie au plus {most} champs, et davantage ont été modifiés. Annulez-en une partie.',
   blockAdd: '+ Ajouter un bloc',
   blockAddTo: 'Ajouter un bloc à la fin : {list}',
   blockAddBelow: 'Ajouter dessous',

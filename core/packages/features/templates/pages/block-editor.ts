@@ -6,7 +6,7 @@ import { isServiceName, madeAs } from '@dispatch/services'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { PartialView } from '../contract/partials.ts'
 import type { AssetView } from '../contract/templates.ts'
-import { blockIn, dataFieldsOf, formOf, withDataField, withFields } from './block-fields.ts'
+import { blockIn, dataFieldsOf, formOf, TooManyChanges, wholeDocument, withDataField, withFields, withTyped } from './block-fields.ts'
 import { blockForms } from './block-forms.ts'
 import { blocksView } from './block-view.ts'
 import { editorOf, livePart } from './live.ts'
@@ -19,7 +19,7 @@ type Query = { from?: unknown, version?: unknown }
 type Posted = { Params: { id?: string }, Body: URLSearchParams }
 
 /** The longest source that is shown as blocks, in characters: a longer one is edited as a text. */
-const longestSource = 60_000
+const longestSource = 40_000
 
 /** Writing a template block by block, for those who do not write its text. */
 export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => {
@@ -42,7 +42,9 @@ export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => 
 
     app.post<Posted>(`${at}/preview`, { bodyLimit }, async (request, reply) => {
       const visit = forAdmins(visitOf(request))
-      const state = typed(writtenIn(request.params.id, request.body), request.body)
+      const written = writtenIn(request.params.id, request.body)
+      const state = attempt(() => typed(written, request.body))
+      if (state instanceof CannotEdit) return cannotType(reply, visit, { written, body: request.body, why: state })
       const made = await preview(visit, state.written)
       return made.ok ? sendPreview(reply, withSubject(made.body, visit.words)) : refused(reply, visit, state, made)
     })
@@ -50,17 +52,24 @@ export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => 
     // For the script, which makes previews while somebody writes.
     app.post<Posted>(`${at}/live`, { bodyLimit }, async (request, reply) => {
       const visit = forAdmins(visitOf(request))
-      const { written } = typed(writtenIn(request.params.id, request.body), request.body)
-      const made = await preview(visit, written)
+      const state = attempt(() => typed(writtenIn(request.params.id, request.body), request.body))
+      if (state instanceof CannotEdit) {
+        const faults = { [partOf(request.body)]: [{ message: reasonOf(visit, state), place: '' }] }
+        return sendToScript(reply, 422, { said: visit.words.liveRefused, again: false, faults })
+      }
+      const made = await preview(visit, state.written)
       return made.ok
         ? sendPreview(reply, withSubject(made.body, visit.words))
-        : sendToScript(reply, made.status, refusalFor(visit, written, made))
+        : sendToScript(reply, made.status, refusalFor(visit, state.written, made))
     })
   }
   done()
 }
 
-/** What the page shows. `removed`: the text of a block that was taken away, and where it stood. */
+/**
+ * What the page shows. `removed`: the text of a block that was taken away, and where it stood. `unwritten`: a form whose text could not be
+ * written, and why.
+ */
 type State = {
   written: Written
   open?: string
@@ -69,6 +78,7 @@ type State = {
   said?: Html
   problems?: readonly PlacedProblem[]
   removed?: { list: string, index: string, text: string }
+  unwritten?: { body: URLSearchParams, reason: string }
 }
 
 /** The template with what was typed into the open form. */
@@ -81,9 +91,10 @@ function typed (written: Written, body: URLSearchParams): State {
 /** Does what a button of the form says, and shows the form again. */
 async function act (visit: Visit, written: Written, body: URLSearchParams, reply: FastifyReply): Promise<FastifyReply> {
   const { words } = visit
-  const state = attempt(() => typed(written, body))
-  if (state === undefined) return cannot(reply, visit, { written, open: body.get('open') ?? '' })
   const [verb = '', path = '', more = '', kind = ''] = (body.get('do') ?? '').split(':')
+  if (verb === 'untyped') return showText(reply, visit, written)
+  const state = attempt(() => typed(written, body))
+  if (state instanceof CannotEdit) return cannotType(reply, visit, { written, body, why: state })
   switch (verb) {
     case 'text':
       return showText(reply, visit, state.written)
@@ -97,22 +108,48 @@ async function act (visit: Visit, written: Written, body: URLSearchParams, reply
   }
   const known = await knownTo(visit, state.written.source)
   const next = attempt(() => changed({ visit, state, body, known }, { verb, path, more, kind }))
-  return next === undefined ? cannot(reply, visit, state) : show(reply, visit, next, known)
+  return next instanceof CannotEdit
+    ? cannot(reply, visit, { state, reason: reasonOf(visit, next), way: 'text' })
+    : show(reply, visit, next, known)
 }
 
-/** The text says something in several places at once: only there it can be changed. */
-function cannot (reply: FastifyReply, visit: Visit, state: State): Promise<FastifyReply> {
-  const { words } = visit
-  const button = html`<button class="second" name="do" value="text" form="template">${words.editText}</button>`
-  const said = notice('bad', html`<p>${words.blockCannot}</p><p>${button}</p>`)
+/** The text says something in several places at once: only there it can be changed. `way`: what the button to the text does. */
+function cannot (
+  reply: FastifyReply,
+  visit: Visit,
+  { state, reason, way }: { state: State, reason: string, way: 'text' | 'untyped' }
+): Promise<FastifyReply> {
+  const button = html`<button class="second" name="do" value="${way}" form="template">${visit.words.editText}</button>`
+  const said = notice('bad', html`<p>${reason}</p><p>${button}</p>`)
   return show(reply.code(422), visit, { ...state, said })
 }
 
-function attempt<T> (work: () => T): T | undefined {
+/** What was typed cannot be written into the text: it stays in the form, until its author takes it back or goes to the text without it. */
+function cannotType (
+  reply: FastifyReply,
+  visit: Visit,
+  { written, body, why }: { written: Written, body: URLSearchParams, why: CannotEdit }
+): Promise<FastifyReply> {
+  const reason = `${reasonOf(visit, why)} ${visit.words.blockTyped}`
+  const state = { written, open: body.get('open') ?? '', unwritten: { body, reason: reasonOf(visit, why) } }
+  return cannot(reply, visit, { state, reason, way: 'untyped' })
+}
+
+function reasonOf ({ words }: Visit, why: CannotEdit): string {
+  return why instanceof TooManyChanges ? fill(words.blockTooMany, { most: why.most }) : words.blockCannot
+}
+
+/** The part of the page that is open, as its faults name it. */
+function partOf (body: URLSearchParams): string {
+  const open = body.get('open') ?? ''
+  return open === wholeDocument ? '' : open
+}
+
+function attempt<T> (work: () => T): T | CannotEdit {
   try {
     return work()
   } catch (error) {
-    if (error instanceof CannotEdit) return undefined
+    if (error instanceof CannotEdit) return error
     throw error
   }
 }
@@ -283,21 +320,24 @@ ${text}</textarea>`
 /** The blocks; undefined where the text is none of a template. */
 async function contentOf (
   visit: Visit,
-  { written, open = '', adding, focus = '', problems = [] }: State,
+  { written, open = '', adding, focus = '', problems = [], unwritten }: State,
   known?: Known
 ): Promise<Html | undefined> {
   const outline = outlineOf(written.source)
   if (outline === undefined) return undefined
   const { pictures, partials } = known ?? await knownTo(visit, written.source)
   const service = outline.value['service']
+  const form = open === '' ? undefined : formOf(outline, open)
+  const faults = byBlock(outline, problems)
+  if (unwritten !== undefined) faults.set(partOf(unwritten.body), [{ path: '/source', message: unwritten.reason }])
   return blocksView({
     words: visit.words,
     outline,
     open,
-    form: open === '' ? undefined : formOf(outline, open),
+    form: form === undefined || unwritten === undefined ? form : withTyped(form, unwritten.body),
     adding,
     made: typeof service === 'string' && isServiceName(service) ? madeAs(service, {}) : usualFormats.document,
-    faults: byBlock(outline, problems),
+    faults,
     data: open === '' ? [] : dataFieldsOf(written, outline, open),
     pictures,
     partials,

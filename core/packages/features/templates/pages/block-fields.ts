@@ -1,5 +1,6 @@
 import { isRecord, type Json, ownField } from '@dispatch/common'
-import { type DataField, dataFields, editText, type Loop, type OutlinedBlock, outlineOf, type TemplateOutline } from '@dispatch/documents'
+import { CannotEdit, type DataField, dataFields, editText, type Loop, type OutlinedBlock, outlineOf,
+  type TemplateOutline } from '@dispatch/documents'
 import { objectIn } from '@dispatch/plugins/console'
 import { blockForms, documentForm, type FormField } from './block-forms.ts'
 import { linesIn, type Written } from './written.ts'
@@ -87,7 +88,13 @@ export function typedOf (value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }
 
-/** The source of a form, with what was typed into the fields of what is open. Throws CannotEdit. */
+/** More fields than one step changes. Each is written into the text for itself, which takes the parser up to 50 ms. */
+export class TooManyChanges extends CannotEdit {
+  /** How many fields one step may change. */
+  readonly most = 50
+}
+
+/** The source of a form, with what was typed into the fields of what is open. Throws CannotEdit, of which TooManyChanges is one. */
 export function withFields ({ source }: Written, body: URLSearchParams, open: string): string {
   const outline = outlineOf(source)
   const form = outline && formOf(outline, open)
@@ -108,7 +115,23 @@ export function withFields ({ source }: Written, body: URLSearchParams, open: st
       : [{ path: within.slice(0, -1), value: isText ? values['text'] : { text: ownField(block?.value, kind) as string, ...values } }],
     ...others.flatMap((one) => [one, ...pictureOf(outline, one)])
   ]
+  const tooMany = new TooManyChanges('too many fields were changed')
+  if (sets.length > tooMany.most) throw tooMany
   return sets.reduce((text, { path, value }) => editText(text, { do: 'set', path, value }), source)
+}
+
+/** A form with what was typed into it, which could not be written into the text. */
+export function withTyped (form: ShownForm, body: URLSearchParams): ShownForm {
+  const typed = <F extends ShownField>(field: F): F => {
+    const [change] = changeOf(field, body)
+    return change === undefined ? field : { ...field, value: change.value }
+  }
+  return {
+    ...form,
+    fields: form.fields.map(typed),
+    rows: form.rows.map(({ path, rows }) => ({ path, rows: rows.map((fields) => fields.map(typed)) })),
+    texts: form.texts.map(({ name, fields }) => ({ name, fields: fields.map(typed) }))
+  }
 }
 
 type Change = { path: string, value: Json | undefined, input: FormField['input'] }

@@ -183,9 +183,39 @@ await t.test('both editors have the same texts, and what has no form is changed 
   t.equal(status, 422)
   contains(t, body, en.blockCannot)
   t.equal(sourceIn(body as string), odd)
+  contains(t, body, en.blockTyped)
+  t.equal(formIn(body as string, '')['v:/body/0/heading/text'], 'Two', 'what was typed stays')
+  matches(t, body, /data-block="\/body\/0">(?:(?!<li class="block).)*<ul class="wrong"><li>[^<]*has no form/s)
+  contains(t, await press(body as string, 'untyped'), `action="/console/templates/${String(id)}/edit"`)
+  const previewed = await post(`${at}/preview`, { ...form, 'v:/body/0/heading/text': 'Two' }, cookie)
+  t.equal(previewed.status, 422)
+  contains(t, previewed.body, en.blockCannot)
+  const live = await post(`${at}/live`, { ...form, 'v:/body/0/heading/text': 'Two' }, cookie)
+  t.strictSame([live.status, JSON.parse(live.body as string)], [422, {
+    said: en.liveRefused,
+    again: false,
+    faults: { '/body/0': [{ message: en.blockCannot, place: '' }] }
+  }])
   const broken = await press(page, '', { source: 'body: [' })
   contains(t, broken, en.blocksNone)
   t.equal(sourceIn(broken), 'body: [')
+})
+
+await t.test('one step changes up to 50 fields', async (t) => {
+  const columns = Array.from({ length: 51 }, (_, index) => `        - { header: H${String(index)}, value: line.what }\n`).join('')
+  const wide = 'name: Wide\nservice: file\nlocale: en\nbody:\n  - table:\n      each: lines\n      as: line\n      columns:\n' + columns
+  const page = await press((await open(at, cookie)).body as string, '', { source: wide, open: '/body/0' })
+  const changes = (count: number): Fields =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`v:/body/0/table/columns/${String(index)}/header`, 'New']))
+  const form = formIn(page, 'apply')
+  const refused = await post(at, { ...form, ...changes(51) }, cookie)
+  t.equal(refused.status, 422)
+  contains(t, refused.body, en.blockTooMany.replace('{most}', '50'))
+  t.equal(sourceIn(refused.body as string), wide)
+  t.equal(formIn(refused.body as string, '')['v:/body/0/table/columns/50/header'], 'New')
+  t.equal((await post(`${at}/live`, { ...form, ...changes(51) }, cookie)).status, 422)
+  const done = await post(at, { ...form, ...changes(50) }, cookie)
+  t.equal(sourceIn(done.body as string).match(/header: New/g)?.length, 50)
 })
 
 await t.test('shared templates are copied into blocks, each within 100 KB, and every block of them opens', async (t) => {
