@@ -8,19 +8,24 @@ import { changed, keysOf, placeIn, type TextEdit, valueAt } from './change.ts'
 export class CannotEdit extends Error {}
 
 /**
- * Makes an edit in the text of a template, and changes no other line of it: comments, spaces and quotes stay as their author wrote them.
- * What stands in braces is written anew where one of its parts is edited. Throws CannotEdit where the text does not permit it: it is no
- * YAML, or an anchor in it stands for several places.
+ * Makes edits in the text of a template, one after another, and changes no other line of it: comments, spaces and quotes stay as their
+ * author wrote them. What stands in braces is written anew where one of its parts is edited. Throws CannotEdit where the text does not
+ * permit them: it is no YAML, or an anchor in it stands for several places.
  */
-export function editText (yaml: string, edit: TextEdit): string {
-  const before = valueOf(yaml)
-  const item = edit.do === 'insert' ? itemOf(edit.text) : undefined
-  const wanted = changed(before, edit, item)
-  if (wanted === undefined) throw new CannotEdit('there is no such place')
-  const edited = edit.do === 'set' ? withField(yaml, edit.path, edit.value) : withList(yaml, edit)
-  // What the text says now shows whether the edit was right: its author may have used what is not thought of here.
+export function editText (yaml: string, ...edits: readonly TextEdit[]): string {
+  if (edits.length === 0) return yaml
+  const wanted = edits.reduce(wantedAfter, valueOf(yaml))
+  const edited = edits.reduce((text, edit) => edit.do === 'set' ? withField(text, edit.path, edit.value) : withList(text, edit), yaml)
+  // What the text says now shows whether the edits were right: its author may have used what is not thought of here. It is read once for
+  // all of them, for it is the parser that takes the time.
   if (!isDeepStrictEqual(valueOf(edited), wanted)) throw new CannotEdit('the edit would change something else')
   return edited
+}
+
+function wantedAfter (value: unknown, edit: TextEdit): unknown {
+  const wanted = changed(value, edit, edit.do === 'insert' ? itemOf(edit.text) : undefined)
+  if (wanted === undefined) throw new CannotEdit('there is no such place')
+  return wanted
 }
 
 /** An item of a list, as its author wrote it, from the left edge on: what `insert` takes. */
@@ -42,7 +47,9 @@ export function newItem (value: unknown): string {
 const styled = { lineWidth: 0 } as const
 
 export function read (yaml: string): Document {
-  return parseDocument(yaml, { keepSourceTokens: true, uniqueKeys: false, logLevel: 'error' })
+  const document = parseDocument(yaml, { keepSourceTokens: true, uniqueKeys: false, logLevel: 'error' })
+  if (document.errors.length > 0) throw new CannotEdit('it is no YAML')
+  return document
 }
 
 export function valueOf (yaml: string): unknown {

@@ -68,6 +68,23 @@ await t.test('an edit changes what it names and no other character', (t) => {
   t.end()
 })
 
+await t.test('several edits at once are the same as one after another', (t) => {
+  const edits: TextEdit[] = [
+    { do: 'set', path: '/body/0/heading', value: 'Good day: you' },
+    { do: 'set', path: '/body/1/paragraph/text', value: 'Dear "you"' },
+    { do: 'set', path: '/body/1/paragraph/size', value: undefined },
+    { do: 'set', path: '/page/size', value: 'A4' },
+    { do: 'set', path: '/page/orientation', value: 'landscape' },
+    { do: 'insert', list: '/header', index: 0, text: newItem({ rule: {} }) },
+    { do: 'move', path: '/body/0', by: 1 },
+    { do: 'remove', path: '/body/2' }
+  ]
+  t.equal(editText(yaml, ...edits), edits.reduce((text, edit) => editText(text, edit), yaml))
+  t.equal(editText(yaml), yaml)
+  t.throws(() => editText(yaml, ...edits, { do: 'remove', path: '/body/3' }), { message: 'there is no such place' })
+  t.end()
+})
+
 await t.test('any edits of a real template leave what they do not name: the text says what the edited data say', (t) => {
   const places: string[] = []
   const walk = (value: unknown, path: string): void => {
