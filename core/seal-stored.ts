@@ -4,8 +4,8 @@ import { fileFolders } from './pipeline/run/content.ts'
 import { sealRows } from './store/db/seal-rows.ts'
 import { listCompanyIds } from './store/tenants/retention.ts'
 
-/** How many files and values of columns were sealed. */
-export type SealedCounts = { files: number, values: number }
+/** How many files and values of columns were sealed. `left`: values that are not, because others had changed their rows meanwhile. */
+export type SealedCounts = { files: number, values: number, left: number }
 
 /**
  * Seals what was stored before there were data keys: files, and values of columns. The database and the files have the keys. It may be
@@ -15,14 +15,14 @@ export async function sealStored (
   database: Pick<Database, 'owner'>,
   files: Pick<FileStore, 'listBelow' | 'read' | 'put'>
 ): Promise<SealedCounts> {
-  const values = await sealRows(database)
+  const { values, left } = await sealRows(database)
   let count = 0
   for (const companyId of await listCompanyIds(database)) {
     for (const folder of fileFolders) {
       for (const key of await files.listBelow(`${folder}/${companyId}`)) if (await sealFile(files, key)) count++
     }
   }
-  return { files: count, values }
+  return { files: count, values, left }
 }
 
 /**

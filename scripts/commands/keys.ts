@@ -73,5 +73,7 @@ async function seal ({ config, database, keyring, place, sealedColumns }: Needs)
   await keys.ready()
   sealedColumns.use(keys)
   const sealed = await sealStored(database, openFiles(config, { keys, log }))
-  console.log(`${sealed.values} values of the database and ${sealed.files} files were sealed that were stored as they are.`)
+  console.log(`${sealed.values} values of the database and ${sealed.files} files were sealed that were stored as they are.` + (
+    sealed.left > 0 ? ` ${sealed.left} values are left, which others were changing: run it again.` : ''
+  ))
 }

@@ -129,10 +129,28 @@ await t.test('what was stored before there were keys is sealed later, in however
   const sealing = createLocalFiles(join(folder, 'files'), keys)
   await t.rejects(sealStored(database, sealing), ended)
   sealedColumns.use(keys)
+  // However many are plain, no statement has more than 50 values.
+  let [now, atOnce] = [0, 0]
+  sealedColumns.use({
+    ...keys,
+    async ofCompany (companyId) {
+      atOnce = Math.max(atOnce, ++now)
+      await new Promise(setImmediate)
+      return keys.ofCompany(companyId).finally(() => now--)
+    }
+  })
   const { values: rest, files: count } = await sealStored(database, sealing)
+  t.ok(atOnce <= 50, `${atOnce} at once`)
+  sealedColumns.use(keys)
   t.ok(rest >= 880 && rest <= 1_000)
   t.equal(count, 2)
-  t.strictSame(await sealStored(database, sealing), { values: 0, files: 0 })
+  t.strictSame(await sealStored(database, sealing), { values: 0, files: 0, left: 0 })
+  await put(sql`values (1, 502, '{"to":"ada@lovelace.example"}', null)`)
+  await bare.owner.transaction().execute(async (queries) => {
+    await sql`select from kept where number = 502 for update`.execute(queries)
+    t.strictSame(await sealStored(database, sealing), { values: 0, files: 0, left: 1 }, 'what somebody changes is told')
+  })
+  t.strictSame(await sealStored(database, sealing), { values: 1, files: 0, left: 0 })
   const { rows } = await sql<{ text: string }>`select string_agg(made::text || body, '') as text from kept`.execute(bare.owner)
   lacks(t, String(rows[0]?.text), 'lovelace')
   for (const number of [1, 250, 500]) {

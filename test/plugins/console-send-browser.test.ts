@@ -99,6 +99,34 @@ async function whileTyping (): Promise<void> {
       })
     }))
 
+  await t.test('it is kept by a page that is left without a word, too, and not where another form is sent meanwhile', (t) =>
+    typed(t, async (page) => {
+      const watch = (): Promise<void> =>
+        page.evaluate(`{
+        addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), true)
+        const own = navigator.sendBeacon.bind(navigator)
+        navigator.sendBeacon = (...given) => {
+          sessionStorage.setItem('kept', Number(sessionStorage.getItem('kept')) + 1)
+          return own(...given)
+        }
+      }`)
+      const kept = (): Promise<string | null> => page.evaluate('sessionStorage.getItem("kept")')
+      await watch()
+      await page.fill(phone, '+33600000002')
+      await page.goto('/console')
+      t.equal(await kept(), '1')
+      await page.goto('/console/send?template=20')
+      await watch()
+      await page.fill(phone, '+33600000003')
+      await page.evaluate(`{
+        const other = Object.assign(document.createElement('form'), { action: '/console/drafts' })
+        document.body.append(other)
+        other.requestSubmit()
+      }`)
+      await page.waitForURL('**/console/drafts*')
+      t.equal(await kept(), '1')
+    }))
+
   await t.test('the document beside the form follows, and stays while the data are wrong; the way back does not lead through it', (t) =>
     typed(t, async (page) => {
       const before = await page.evaluate('history.length')

@@ -9,6 +9,9 @@ export type SealedColumn = { table: string, column: string, type: 'jsonb' | 'tex
 /** Blocks of a table, of 8 KiB each, whose rows are sealed in one transaction. */
 const together = 32
 
+/** Values that are in memory at once: each may have megabytes. */
+const atOnce = 50
+
 /** All of them, found in the catalog of the database, so that no feature is left out. */
 export async function listSealedColumns ({ owner }: Pick<Database, 'owner'>): Promise<SealedColumn[]> {
   const { rows } = await sql<SealedColumn>`
@@ -23,18 +26,19 @@ export async function listSealedColumns ({ owner }: Pick<Database, 'owner'>): Pr
 
 /**
  * Seals what stands in the database as it is, because it was written before there were data keys. What another process changes meanwhile is
- * left for another pass; after an interruption it is simply run again. Answers how many values it has sealed.
+ * left for another pass; after an interruption it is simply run again. Answers how many values it has sealed, and how many are `left`.
  */
-export async function sealRows ({ owner }: Pick<Database, 'owner'>): Promise<number> {
-  let count = 0
+export async function sealRows ({ owner }: Pick<Database, 'owner'>): Promise<{ values: number, left: number }> {
+  let [values, left] = [0, 0]
   for (const one of await listSealedColumns({ owner })) {
     let before: number
     do {
-      before = count
-      count += await sealColumn(owner, one)
-    } while (count > before)
+      before = values
+      values += await sealColumn(owner, one)
+    } while (values > before)
+    left += await countPlain(owner, one)
   }
-  return count
+  return { values, left }
 }
 
 async function sealColumn (owner: Database['owner'], one: SealedColumn): Promise<number> {
@@ -42,9 +46,19 @@ async function sealColumn (owner: Database['owner'], one: SealedColumn): Promise
     select (pg_relation_size(${one.table}::regclass) / current_setting('block_size')::integer)::integer as blocks`.execute(owner)
   let count = 0
   for (let from = 0; from <= blocks; from += together) {
-    count += await owner.transaction().execute((queries) => sealBlocks(queries, one, from))
+    let some: number
+    do {
+      some = await owner.transaction().execute((queries) => sealBlocks(queries, one, from))
+      count += some
+    } while (some === atOnce)
   }
   return count
+}
+
+async function countPlain (owner: Database['owner'], { table, column, type }: SealedColumn): Promise<number> {
+  const { rows: [plain] } = await sql<{ count: number }>`select count(*)::integer as count from ${sql.table(table)}
+    where ${isPlain(column, type)}`.execute(owner)
+  return plain?.count ?? 0
 }
 
 async function sealBlocks (queries: OwnerQueries, { table, column, type }: SealedColumn, from: number): Promise<number> {
@@ -53,7 +67,7 @@ async function sealBlocks (queries: OwnerQueries, { table, column, type }: Seale
     select ctid::text as place, company_id as company, ${value}::text as plain from ${rows}
     where ctid >= ${`(${from},0)`}::tid and ctid < ${`(${from + together},0)`}::tid
       and ${isPlain(column, type)}
-    for update skip locked`.execute(queries)
+    limit ${atOnce} for update skip locked`.execute(queries)
   const stored = await Promise.all(plain.map(async ({ place, company, plain: text }) => ({
     place,
     value: await sealedAs(queries, company, { type, text })

@@ -13,11 +13,11 @@ const writing = { roles: ['admin'], scopes: ['send'], everyService: 'of keys' } 
 /** What French companies report to the tax authority beside their e-invoices: sales to consumers and abroad, payments. */
 export default defineFeature({
   name: 'e-reports',
-  needs: { ...service('configurations', 'database', 'log', 'newId', 'now', 'pipeline', 'receive'), eReports },
+  needs: { ...service('config', 'configurations', 'database', 'log', 'newId', 'now', 'pipeline', 'receive'), eReports },
   provides: (provide) => [
     provide(eReports,
-      ({ configurations, database, newId, now, pipeline, receive }) =>
-        createEReports({ configurations, database, newId, now, pipeline, receive }))
+      ({ config: { retentionDays }, configurations, database, newId, now, pipeline, receive }) =>
+        createEReports({ configurations, database, newId, now, pipeline, receive, retentionDays }))
   ],
   tables: { e_report_settings: 'company', e_reports: 'company' },
   migrations: {

@@ -11,7 +11,7 @@ import { showTimes } from './times.ts'
 export function askWhileTyping (): void {
   const pause = 700
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-asks]')) {
-    let [asked, frames, shown, timer] = [0, 0, '', 0]
+    let [asked, kept, frames, shown, timer] = [0, 0, 0, '', 0]
 
     const showDocument = (): void => {
       const frame = form.querySelector<HTMLIFrameElement>('iframe[data-shows]')
@@ -48,16 +48,22 @@ export function askWhileTyping (): void {
       const mine = ++asked
       timer = setTimeout(() => void ask(mine), pause)
     })
-    form.addEventListener('submit', ({ submitter }) => {
+    // Another form of the page may remove what this one would write again.
+    document.addEventListener('submit', ({ submitter }) => {
       if (submitter?.hasAttribute('formtarget') === true) return
       clearTimeout(timer)
       timer = 0
       asked++
     })
-    // Who goes within the pause loses nothing of it either.
-    addEventListener('beforeunload', () => {
-      if (timer !== 0) navigator.sendBeacon(address, typed())
-    })
+    // Who goes within the pause loses nothing of it either, unless it is more than 64 KiB: that a browser refuses in silence. Phones leave
+    // pages without `beforeunload`.
+    const keep = (): void => {
+      if (timer === 0 || kept === asked) return
+      kept = asked
+      navigator.sendBeacon(address, typed())
+    }
+    addEventListener('beforeunload', keep)
+    addEventListener('pagehide', keep)
     showDocument()
   }
 }

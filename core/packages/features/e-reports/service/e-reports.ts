@@ -61,9 +61,10 @@ type Parts = {
   now: () => Date
   pipeline: Pick<Pipeline, 'dispatch'>
   receive: Receive
+  retentionDays: number
 }
 
-export function createEReports ({ configurations, database, newId, now, pipeline, receive }: Parts): EReports {
+export function createEReports ({ configurations, database, newId, now, pipeline, receive, retentionDays }: Parts): EReports {
   const stamp = ({ author }: By) => ({ author, at: now() })
 
   async function make ({ actor: { companyId, userId } }: By, { kind, day }: NewEReport): Promise<EReportView> {
@@ -196,7 +197,8 @@ export function createEReports ({ configurations, database, newId, now, pipeline
     },
     send,
     async tidy () {
-      await keepOutcomes(database)
+      // A dispatch is kept for so long from its end on, and ends within as long.
+      await keepOutcomes(database, new Date(now().getTime() - 2 * retentionDays * 86_400_000))
       await removeOldDrafts(database, new Date(now().getTime() - draftsFor))
     },
     async remove (by, id) {

@@ -101,14 +101,40 @@ export async function readCounted (queries: CompanyQueries, companyId: number, p
   return row?.counted ?? []
 }
 
-/** Keeps what is known of the dispatches of reports, of all companies: they are forgotten before. */
-export async function keepOutcomes ({ owner }: Database): Promise<void> {
-  await sql`update e_reports set last_status = known.status, last_delivery = known.delivery
-    from (
-      select company_id, report_id, ${statusNow} as status, ${deliveryNow} as delivery from e_reports where asked_at is not null
-    ) known
-    where e_reports.company_id = known.company_id and e_reports.report_id = known.report_id and known.status is not null
-      and (known.status, known.delivery) is distinct from (last_status, last_delivery)`.execute(owner)
+type Place = Pick<ReportRow, 'company_id' | 'report_id'>
+
+/** Reports whose outcomes are kept in one transaction. */
+const together = 500
+
+/**
+ * Keeps what is known of the dispatches of reports that were asked for since then, of all companies: they are forgotten before. One process
+ * does so at a time.
+ */
+export async function keepOutcomes ({ owner }: Database, since: Date): Promise<void> {
+  let after: Place | undefined
+  do after = await keepSome(owner, since, after)
+  while (after !== undefined)
+}
+
+/** One look; answers behind which report the next one begins, undefined where there is none. */
+async function keepSome (owner: Database['owner'], since: Date, after: Place | undefined): Promise<Place | undefined> {
+  return owner.transaction().execute(async (queries) => {
+    const { rows: [lock] } = await sql<{ mine: boolean }>`
+      select pg_try_advisory_xact_lock(hashtextextended('document-dispatch e-reports', 0)) as mine`.execute(queries)
+    if (lock?.mine !== true) return undefined
+    const { rows } = await sql<Place>`
+      with page as materialized (
+        select company_id, report_id, ${statusNow} as status, ${deliveryNow} as delivery from e_reports where asked_at >= ${since}
+          and (${after === undefined} or (company_id, report_id) > (${after?.company_id ?? 0}, ${after?.report_id ?? null}::uuid))
+        order by company_id, report_id limit ${together}
+      ), kept as (
+        update e_reports set last_status = page.status, last_delivery = page.delivery from page
+        where e_reports.company_id = page.company_id and e_reports.report_id = page.report_id and page.status is not null
+          and (page.status, page.delivery) is distinct from (last_status, last_delivery)
+      )
+      select company_id, report_id from page order by company_id, report_id`.execute(queries)
+    return rows.length < together ? undefined : rows.at(-1)
+  })
 }
 
 /** Removes the drafts of all companies that were made before a moment. */

@@ -12,6 +12,7 @@ import type { Pipeline } from '../../../../pipeline/pipeline.ts'
 import { reportRuleIds } from '../../../einvoice/index.ts'
 import { french } from '../pages/rule-sentences.ts'
 import { createEReports } from '../service/e-reports.ts'
+import { keepOutcomes } from '../store/e-reports.ts'
 
 /** What the platform has been sent, and what it makes of the next report. */
 const platform: { files: { sha256: string, reference: string, contentType: string }[], next: Error[] } = { files: [], next: [] }
@@ -205,6 +206,7 @@ await t.test('whenever its process ends, a report is sent once and not lost', as
       newId: app.get('newId'),
       now: app.get('now'),
       receive: app.get('receive'),
+      retentionDays: 90,
       pipeline: { dispatch }
     })
   const ends = new Error('The process ends.')
@@ -326,8 +328,27 @@ await t.test('a correction loses no invoice, what became of a report outlives it
       newId: app.get('newId'),
       now: () => new Date(app.get('now')().getTime() + days * 86_400_000),
       receive: app.get('receive'),
+      retentionDays: 90,
       pipeline: app.get('pipeline')
     })
+  const kept = async (): Promise<number> => {
+    const { rows: [all] } = await sql<{ count: number }>`select count(last_status)::integer as count from e_reports
+      where dispatch_id = ${dispatchId}`.execute(database.owner)
+    return all?.count ?? 0
+  }
+  await keepOutcomes(database, new Date(app.get('now')().getTime() + 1_000))
+  t.equal(await kept(), 0, 'what was asked for long ago is not looked at')
+  await database.owner.transaction().execute(async (queries) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('document-dispatch e-reports', 0))`.execute(queries)
+    await keepOutcomes(database, new Date(0))
+  })
+  t.equal(await kept(), 0, 'one process does so at a time')
+  await sql`insert into e_reports select (jsonb_populate_record(one, jsonb_build_object('report_id', gen_random_uuid()))).*
+    from e_reports as one, generate_series(1, 1200) where report_id = ${id}`.execute(database.owner)
+  await keepOutcomes(database, new Date(0))
+  t.equal(await kept(), 1_201, 'all of them, a part at a time')
+  await sql`delete from e_reports where dispatch_id = ${dispatchId} and report_id <> ${id}`.execute(database.owner)
+  await sql`update e_reports set last_status = null, last_delivery = null where report_id = ${id}`.execute(database.owner)
   await after(89).tidy()
   await sql`update e_reports set dispatch_id = gen_random_uuid() where report_id = ${id}`.execute(database.owner)
   has(t, await read(id, admin), { state: 'refused' })

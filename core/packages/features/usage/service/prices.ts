@@ -55,6 +55,8 @@ function problemsOf ({ currency, prices: all }: PricesBody) {
 }
 
 const measures: Readonly<Record<PriceUnit, string>> = { credit: 'credits', dispatch: 'accepted', part: 'parts', page: 'pages' }
+/** What has prices, which are of a service and a provider. */
+export const pricedMeasures: readonly string[] = Object.values(measures)
 const unitOf = new Map(Object.entries(measures).map(([unit, measure]) => [measure, unit as PriceUnit]))
 
 /** What something that was counted by service and provider has cost. */

@@ -8,8 +8,8 @@ import { amountText, costIn } from './prices.ts'
 type Group = { of: Counted, measures: Map<string, number>, latencies: Map<number, number>, cost: Decimal }
 
 /**
- * The rows of an answer, by time, then those of the most dispatches first. With prices, `counted` is told by service and provider, whatever
- * was asked for.
+ * The rows of an answer, by time, then those of the most dispatches first. With prices, what of `counted` has one is told by service and
+ * provider, whatever was asked for.
  */
 export function rowsOf (counted: readonly Counted[], asked: Asked, prices: PricesView): UsageRow[] {
   const costOf = costIn(prices)

@@ -7,6 +7,7 @@ import { type Grouping, groupings, mostRows, type UsageQuery, type UsageView } f
 import { countHours } from '../store/count.ts'
 import { readPrices } from '../store/prices.ts'
 import { type Asked, mostCounts, readCountedAt, readUsage } from '../store/read.ts'
+import { pricedMeasures } from './prices.ts'
 import { rowsOf } from './rows.ts'
 
 /** What companies use. */
@@ -42,7 +43,7 @@ export function createUsage ({ database, retentionDays }: { database: Database, 
       requireShort(asked)
       const paid = await readPrices(database, companyId)
       const isPriced = paid.prices.length > 0 && !asked.test
-      const told = isPriced ? { ...asked, by: [...new Set([...asked.by, 'service', 'provider'] as const)] } : asked
+      const told = isPriced ? { ...asked, priced: pricedMeasures } : asked
       const [counted, countedAt] = await Promise.all([readUsage(database, told), readCountedAt(database)])
       if (counted.length > mostCounts) {
         const message = 'Tells too many groups apart: ask for a shorter time, or for less at once.'

@@ -14,6 +14,8 @@ export type Asked = Span & {
   provider?: string | undefined
   userId?: number | undefined
   test: boolean
+  /** Measures that are told by service and provider, whatever was asked for. */
+  priced?: readonly string[] | undefined
 }
 
 /** What was counted of a group: `measure`s, some of them by `name`. */
@@ -32,10 +34,13 @@ export type Counted = {
 const columns: Readonly<Record<Grouping, string>> = { service: 'service', provider: 'provider', user: 'user_id', key: 'key' }
 
 /** The groups of an answer: what is not asked for is null in all of them. */
-function groupsOf ({ by, per }: Pick<Asked, 'by' | 'per'>, at: RawBuilder<unknown>): RawBuilder<unknown> {
-  const group = (Object.entries(columns) as [Grouping, string][]).map(([grouping, column]) =>
-    by.includes(grouping) ? sql.ref(column) : sql`null as ${sql.ref(column)}`
-  )
+function groupsOf ({ by, per, priced = [] }: Pick<Asked, 'by' | 'per' | 'priced'>, at: RawBuilder<unknown>): RawBuilder<unknown> {
+  const group = (Object.entries(columns) as [Grouping, string][]).map(([grouping, column]) => {
+    const told = sql.ref(column)
+    if (by.includes(grouping)) return told
+    const isOfPrices = priced.length > 0 && (grouping === 'service' || grouping === 'provider')
+    return isOfPrices ? sql`case when measure = any (${[...priced]}::text[]) then ${told} end as ${told}` : sql`null as ${told}`
+  })
   return sql`${per === undefined ? sql`null::timestamptz` : sql`date_trunc(${per}, ${at}, 'UTC')`} as at, ${sql.join(group)}`
 }
 
@@ -81,7 +86,8 @@ async function readDispatches (database: Database, asked: Asked, metadata: strin
     if (rows.length > mostCounts) return rows
     const at = asked.per === undefined ? sql`null::timestamptz` : sql`date_trunc(${asked.per}, ${sentAt}, 'UTC')`
     const parts = await partsIn(queries, asked, value, at)
-    const { by, service, provider, userId, test } = asked
+    const { by, service, provider, userId, test, priced = [] } = asked
+    const isOfPrices = priced.includes('parts')
     const wanted = parts.filter((part) =>
       part.test === test && (service ?? part.service) === part.service && (provider ?? part.provider) === part.provider &&
       (userId ?? part.user_id) === part.user_id
@@ -90,8 +96,8 @@ async function readDispatches (database: Database, asked: Asked, metadata: strin
       ...rows,
       ...wanted.map((part) => ({
         at: part.at,
-        service: by.includes('service') ? part.service : null,
-        provider: by.includes('provider') ? part.provider : null,
+        service: isOfPrices || by.includes('service') ? part.service : null,
+        provider: isOfPrices || by.includes('provider') ? part.provider : null,
         user_id: by.includes('user') ? part.user_id : null,
         key: by.includes('key') ? part.key : null,
         value: part.value,

@@ -4,9 +4,11 @@ import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { pricedMeasures } from '../service/prices.ts'
 import { quantile } from '../service/rows.ts'
 import { createUsage } from '../service/usage.ts'
 import { countHours } from '../store/count.ts'
+import { readUsage } from '../store/read.ts'
 
 // Nobody else counts meanwhile.
 const service = await startService(t, { config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
@@ -15,7 +17,7 @@ const database = app.get('database')
 const usage = createUsage({ database, retentionDays: 90 })
 const path = '/api/v1/usage'
 
-const { admin, member } = await service.company('acme')
+const { admin, member, companyId } = await service.company('acme')
 const { admin: other } = await service.company('other')
 for (const login of [admin, other]) {
   for (const name of ['sms', 'email']) {
@@ -172,6 +174,13 @@ await t.test('usage is told in money at the prices of the company; that of a pro
   t.same(await costs('service=sms'), ['EUR', ofTexts.toFixed(2)])
   t.same(await costs(''), ['EUR', (ofInvoices + ofTexts).toFixed(2)], 'nothing is told apart by what was not asked for')
   matches(t, (await send('GET', `${path}/export?by=service`, {}, admin)).body, /^service,dispatches,[\w,]*,credits,cost EUR,/)
+  const span = { from: new Date(0), to: new Date(Date.now() + 3_600_000) }
+  for (const metadata of [undefined, 'team']) {
+    const told = await readUsage(database, { ...span, companyId, by: [], metadata, test: false, priced: pricedMeasures })
+    const apart = new Set(told.filter((one) => one.service !== null || one.provider !== null).map(({ measure }) => measure))
+    t.strictSame([...apart].sort(), [...pricedMeasures].sort(), 'only what has prices makes more groups')
+    t.ok(told.length > apart.size)
+  }
   has(t, (await send('GET', `${path}?test=true`, {}, admin)).body, { currency: null, data: [] })
   for (const [wrong, code] of [
     [[{ unit: 'page', amount: '1' }], 'unknown_service'],
