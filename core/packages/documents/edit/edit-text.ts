@@ -44,7 +44,8 @@ export function newItem (value: unknown): string {
   return stringify([value], styled)
 }
 
-const styled = { lineWidth: 0 } as const
+/** A text in quotes stands on one line, wherever it is put. */
+const styled = { lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity } as const
 
 export function read (yaml: string): Document {
   const document = parseDocument(yaml, { keepSourceTokens: true, uniqueKeys: false, logLevel: 'error' })
@@ -139,7 +140,8 @@ function valueText (value: unknown, column: number, type?: Scalar['type']): stri
   const node = new Document(value).contents
   if (isScalar(node)) {
     const isLong = typeof value === 'string' && value.includes('\n')
-    if (isLong) node.type = Scalar.BLOCK_LITERAL
+    // Space at its end would be lost behind the last line of a block.
+    if (isLong) node.type = /\S\n?$/.test(value) ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE
     else if (type === Scalar.QUOTE_DOUBLE || type === Scalar.QUOTE_SINGLE) node.type = type
   } else if (isCollection(node)) node.flow = node.items.length === 0 || isMap(node)
   const [, text = ''] = /^k:[ ]?([^]*)$/.exec(stringify({ k: node }, styled)) ?? []
@@ -232,6 +234,7 @@ function setIn (document: Document, keys: readonly string[], value: unknown): vo
   if (value === undefined) document.deleteIn(keys)
   else if (isScalar(old) && typeof value !== 'object') {
     old.value = value
+    if (typeof value === 'string' && value.includes('\n')) old.type = Scalar.QUOTE_DOUBLE
     delete old.source
   } else document.setIn(keys, document.createNode(value, { flow: true }))
 }

@@ -59,6 +59,12 @@ await t.test('an edit changes what it names and no other character', (t) => {
     t.ok(yaml.includes(before), before)
     t.equal(editText(yaml, edit), yaml.replace(before, () => after), JSON.stringify(edit))
   }
+  for (const value of ['\n', ' \n', 'One\n\n', 'One\nTwo ', `One\n\n  ${'long '.repeat(20)}\n \n`]) {
+    const edited = editText(yaml, { do: 'set', path: '/body/2/then/0/paragraph', value })
+    t.equal(parse(edited).body[2].then[0].paragraph, value, 'with the space at its end')
+  }
+  const inBraces = editText(yaml, { do: 'set', path: '/body/1/paragraph/text', value: ':\n|' })
+  t.equal(parse(inBraces).body[1].paragraph.text, ':\n|')
   const moved = editText(yaml, { do: 'move', path: '/body/0', by: 1 })
   t.ok(moved.includes('in braces\n  # The greeting\n  - heading: Hello   # as it was\n  - if'), 'comments go with their block')
   t.equal(editText(moved, { do: 'move', path: '/body/1', by: -1 }), yaml, 'and back')
