@@ -330,6 +330,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       }
       await signInAt(page, '/console/templates/20', admin)
       await follow(page, words.copy)
+      await press(page, words.editText)
       await writeLine('nonsense: 1', 'below')
       await press(page, words.templateCreate)
       await page.locator('#f-source-wrong').waitFor()
@@ -345,6 +346,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await press(page, words.templateCreate)
       await page.waitForURL('**/templates/*?version=1&saved=1')
       await follow(page, words.edit)
+      await press(page, words.editText)
       await writeLine('# Again', 'below')
       await press(page, words.templateSave)
       await page.waitForURL('**/templates/*?version=2&saved=1')

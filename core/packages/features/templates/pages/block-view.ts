@@ -30,7 +30,7 @@ export function blocksView (view: BlocksView): Html {
   const isOpen = open === wholeDocument
   return html`<div class="blocks"><input type="hidden" name="open" value="${open}"><div class="block${
     isOpen ? ' open' : ''
-  }" data-block="">${opener(view, wholeDocument, html`<b>${words.blockDocument}</b> <code>${typedOf(outline.value['name'])}</code>`)}${
+  }" data-block="">${opener(view, wholeDocument, html`<strong>${words.blockDocument}</strong> <code>${typedOf(outline.value['name'])}</code>`)}${
     wrong(view, '')
   }${isOpen ? panel(view) : html``}</div>${
     outline.lists.filter(({ path }) => path !== '/firstHeader' || outline.value['firstHeader'] !== undefined)
@@ -59,7 +59,7 @@ function blockView (view: BlocksView, block: OutlinedBlock): Html {
   const { words, open } = view
   const { path, kind, lists } = block
   const isOpen = open === path
-  const label = html`<b>${kind === undefined ? words.blockUnknown : wordOf(words, 'block', kind)}</b> <code>${said(view, block)}</code>`
+  const label = html`<strong>${kind === undefined ? words.blockUnknown : wordOf(words, 'block', kind)}</strong> <code>${said(view, block)}</code>`
   return html`<li class="block${isOpen ? ' open' : ''}" data-block="${path}">${opener(view, path, label)}${wrong(view, path)}${
     isOpen ? panel(view) : html``
   }${lists.map((list) => html`<p class="quiet">${partOf(words, block, list)}</p>${listView(view, list, partOf(words, block, list))}`)}</li>`
