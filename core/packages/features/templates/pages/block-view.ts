@@ -30,9 +30,9 @@ export function blocksView (view: BlocksView): Html {
   const isOpen = open === wholeDocument
   return html`<div class="blocks"><input type="hidden" name="open" value="${open}"><div class="block${
     isOpen ? ' open' : ''
-  }" data-block="">${opener(view, wholeDocument, html`<strong>${words.blockDocument}</strong> <code>${typedOf(outline.value['name'])}</code>`)}${
-    wrong(view, '')
-  }${isOpen ? panel(view) : html``}</div>${
+  }" data-block="">${
+    opener(view, wholeDocument, html`<strong>${words.blockDocument}</strong> <code>${typedOf(outline.value['name'])}</code>`)
+  }${wrong(view, '')}${isOpen ? panel(view) : html``}</div>${
     outline.lists.filter(({ path }) => path !== '/firstHeader' || outline.value['firstHeader'] !== undefined)
       .map((list) => ({ list, part: wordOf(words, 'blockPart', list.path.slice(1)) }))
       .map(({ list, part }) => html`<h3>${part}</h3>${listView(view, list, part)}`)
@@ -59,7 +59,9 @@ function blockView (view: BlocksView, block: OutlinedBlock): Html {
   const { words, open } = view
   const { path, kind, lists } = block
   const isOpen = open === path
-  const label = html`<strong>${kind === undefined ? words.blockUnknown : wordOf(words, 'block', kind)}</strong> <code>${said(view, block)}</code>`
+  const label = html`<strong>${kind === undefined ? words.blockUnknown : wordOf(words, 'block', kind)}</strong> <code>${
+    said(view, block)
+  }</code>`
   return html`<li class="block${isOpen ? ' open' : ''}" data-block="${path}">${opener(view, path, label)}${wrong(view, path)}${
     isOpen ? panel(view) : html``
   }${lists.map((list) => html`<p class="quiet">${partOf(words, block, list)}</p>${listView(view, list, partOf(words, block, list))}`)}</li>`
