@@ -1,10 +1,11 @@
 import type { Envelope, Keyring, Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import { type FileKey, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
+import { DataKeyMissing, type FileKey, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { ColumnKeys } from './store/db/sealed-columns.ts'
-import { findDataKey, forgetDataKey, listDataKeys, listKeysInUse, nameDataKey, type NamedKey } from './store/tenants/data-keys.ts'
+import { findDataKey, forgetDataKey, isOfNobody, listDataKeys, listKeysInUse, nameDataKey,
+  type NamedKey } from './store/tenants/data-keys.ts'
 import { listCompanyIds } from './store/tenants/retention.ts'
 
 /** Where the data keys of companies are: apart from the database and from the documents, so that no backup of these brings one back. */
@@ -33,17 +34,22 @@ const looksFor = 5
  */
 export function createDataKeys ({ place, keyring, database, log }: Options): DataKeys {
   const bounds = { max: mostRemembered, ttl: rememberedFor }
-  const secrets = new LRUCache<string, Buffer>({ ...bounds, fetchMethod: (path) => readSecret(path) })
+  const secrets = new LRUCache<string, Buffer | DataKeyMissing>({ ...bounds, fetchMethod: (path) => readSecret(path) })
   const named = new LRUCache<number, string>({
     ...bounds,
     fetchMethod: async (companyId) => await findDataKey(database, companyId) ?? makeKey(companyId)
   })
 
-  async function readSecret (path: string): Promise<Buffer> {
+  /** A key that is lost for good is remembered as such: whoever reads all that it has sealed does not look for it each time. */
+  async function readSecret (path: string): Promise<Buffer | DataKeyMissing> {
     try {
       const bytes = await place.read(path)
-      if (bytes === undefined) throw new Error(`The data key ${path} is not in DISPATCH_KEYS.`)
-      return openKey(keyring, path, bytes)
+      if (bytes !== undefined) return openKey(keyring, path, bytes)
+      const [companyId, keyId] = path.split('/')
+      const missing = new DataKeyMissing(path, await findDataKey(database, Number(companyId)) !== keyId)
+      if (!missing.isGone) throw missing
+      log.warn({ key: path }, 'a data key is lost for good: what it has sealed stays closed')
+      return missing
     } catch (error) {
       log.error({ err: error, key: path }, 'a data key cannot be read, so that documents can neither be stored nor opened')
       throw error instanceof StorageUnavailable ? error : new StorageUnavailable('away', error)
@@ -54,7 +60,11 @@ export function createDataKeys ({ place, keyring, database, log }: Options): Dat
     const keyId = randomUUID()
     const path = pathOf(companyId, keyId)
     await place.put(path, Buffer.from(JSON.stringify(keyring.seal(randomBytes(32), contextOf(path)))))
-    const winner = await nameDataKey(database, companyId, keyId)
+    const winner = await nameDataKey(database, companyId, keyId).catch(async (error: unknown) => {
+      // After any other error the database may have named it.
+      if (isOfNobody(error)) await place.remove(path)
+      throw error
+    })
     if (winner !== keyId) await place.remove(path)
     return winner
   }
@@ -62,6 +72,7 @@ export function createDataKeys ({ place, keyring, database, log }: Options): Dat
   async function secretOf (path: string): Promise<Buffer> {
     const secret = await secrets.fetch(path)
     if (secret === undefined) throw new Error('A key was read, and is not there.')
+    if (secret instanceof DataKeyMissing) throw secret
     return secret
   }
 

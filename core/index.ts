@@ -94,7 +94,8 @@ export { migrate, type Migrations, mustKnow, schemaState } from './store/migrate
 export { companyTable } from './store/db/company-table.ts'
 export { isSuperseded, release } from './store/db/releases.ts'
 export { type SealedCounts, sealStored } from './seal-stored.ts'
-export { mayHaveSealed, openWithin, sealed, SealedColumns, sealedEvent, sealedText } from './store/db/sealed-columns.ts'
+export { isWithoutKey, mayHaveSealed, openRow, openText, sealed, SealedColumns, sealedEvent,
+  sealedText } from './store/db/sealed-columns.ts'
 export { checkMasterKeys, rewrapSecrets, countSecretsByMasterKey } from './store/db/sealed-secrets.ts'
 export { insertExchanges, listExchanges } from './store/dispatch/exchanges.ts'
 export { findDispatch, listDispatches, listEvents, type DispatchRecord } from './store/dispatch/dispatch-views.ts'

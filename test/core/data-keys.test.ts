@@ -64,6 +64,13 @@ await t.test('a process that ends while it makes a key leaves none that anything
   t.strictSame(await open(folder).keys.current(fileOf(1)), given)
 })
 
+await t.test('of a company that is gone no key stays behind', async (t) => {
+  const folder = await begin(t)
+  const { keys } = open(folder)
+  has(t, await failed(keys.current(fileOf(4_000_000))), { code: '23503' })
+  t.strictSame(await readdir(join(folder, '4000000')).catch(() => []), [])
+})
+
 await t.test('a key of one company opens nothing of another', async (t) => {
   const folder = await begin(t)
   const { keys } = open(folder)
@@ -79,7 +86,7 @@ await t.test('a key that is away is not replaced: nothing is stored until it is 
   await open(folder).keys.current(fileOf(1))
   const elsewhere = await directory(t)
   const { keys, lines } = open(elsewhere)
-  has(t, await failed(keys.current(fileOf(1))), { name: 'StorageUnavailable', state: 'away' })
+  has(t, await failed(keys.current(fileOf(1))), { name: 'StorageUnavailable', state: 'away', isGone: false })
   t.strictSame(await readdir(elsewhere), [])
   t.ok(lines.length > 0)
   contains(t, String(await failed(keys.ready())), /^Error: DISPATCH_KEYS has none of the data keys that the database names: /)
@@ -97,7 +104,10 @@ await t.test('one that is lost for good is renewed when an operator says so, and
   await rm(join(folder, '1'), { recursive: true })
   t.strictSame([await renewDataKeys(database, { place }), await renewDataKeys(database, { place })], [[1], []])
   const { keys: fresh } = open(folder)
+  const isGone = { name: 'StorageUnavailable', isGone: true }
+  has(t, await failed(fresh.find(fileOf(1), lost?.id ?? Buffer.of())), isGone, 'lost for good before there is another one')
   t.notSame(await fresh.current(fileOf(1)), lost)
+  has(t, await failed(fresh.find(fileOf(1), lost?.id ?? Buffer.of())), isGone)
   t.strictSame(await fresh.current(fileOf(2)), kept)
 })
 

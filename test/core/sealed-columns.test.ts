@@ -1,5 +1,5 @@
 import { createKeyring, type JsonObject } from '@dispatch/common'
-import { createDataKeys, noDataKeys, sealed, SealedColumns, sealStored } from '@dispatch/core'
+import { createDataKeys, noDataKeys, renewDataKeys, sealed, SealedColumns, sealStored } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
 import { type RawBuilder, sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../core/packages/database/database.ts'
 import { listSealedColumns } from '../../core/store/db/seal-rows.ts'
-import { sealedEvent, sealedText } from '../../core/store/db/sealed-columns.ts'
+import { openedTexts, openRow, openText, sealedEvent, sealedText } from '../../core/store/db/sealed-columns.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { seededDatabase } from '../support/service.ts'
 
@@ -90,6 +90,37 @@ await t.test('without its key a value throws where somebody looks into it; the r
     await sql`delete from kept where number = 4`.execute(owner)
   }
   sealedColumns.use(keysOf())
+})
+
+await t.test('of a row in JSON only its columns are opened: what stands deeper is text, whatever it looks like', async (t) => {
+  const strange = { body: '{"sealed:1":"x"}', data: { 'sealed:1': 'x' }, made: [{ common: '{"sealed:1":""}' }] }
+  for (const keys of [noDataKeys, keysOf()]) {
+    sealedColumns.use(keys)
+    const row = { number: 1, metadata: strange, rows: [strange], made: await sealed(owner, 1, strange), body: null }
+    t.strictSame(await openRow(owner, row), { ...row, made: strange })
+    const stored = keys === noDataKeys ? [] : [{ column: 'made', text: JSON.stringify(strange) }]
+    t.strictSame(await openedTexts(owner, row), stored)
+  }
+})
+
+await t.test('what was sealed under a key that is lost for good names nobody, and an export says so in its place', async (t) => {
+  const row = { made: await sealed(owner, 2, { to: 'ada' }), body: await sealedText(owner, 2, 'ada'), common: 'plain' }
+  const place = createLocalFiles(join(folder, 'keys'))
+  await place.removeBelow('2')
+  sealedColumns.use(keysOf())
+  const opens: Promise<unknown>[] = [openRow(owner, row), openedTexts(owner, row), openText(owner, row.body)]
+  for (const open of opens) {
+    await t.rejects(open, { name: 'StorageUnavailable' }, 'it may come back')
+  }
+  t.strictSame(await renewDataKeys(database, { place }), [2])
+  sealedColumns.use(keysOf())
+  const body = await sealedText(owner, 2, 'of the other key')
+  for (const _ of ['read', 'remembered']) {
+    const said = 'sealed under a data key that is lost'
+    t.strictSame(await openRow(owner, row), { made: said, body: said, common: 'plain' })
+    t.strictSame(await openedTexts(owner, { ...row, body }), [{ column: 'body', text: 'of the other key' }])
+    t.strictSame([await openText(owner, row.body), await openText(owner, row.common)], [undefined, 'plain'])
+  }
 })
 
 await t.test('an altered value opens for nobody, and neither does one without the key, wherever a copy of it is', async (t) => {

@@ -1,6 +1,6 @@
 import { compile, type JsonObject } from '@dispatch/common'
 import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/contract'
-import { openWithin } from '@dispatch/core'
+import { openRow } from '@dispatch/core'
 import fastify, { type FastifyContextConfig, type RouteOptions } from 'fastify'
 import { type Kysely, sql } from 'kysely'
 import { readdir } from 'node:fs/promises'
@@ -36,7 +36,7 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
   const { rows } = await sql<{ row: string }>`select to_jsonb(rows)::text as row from ${sql.table(table)} as rows ${own} order by 1`
     .execute(queries)
   return Promise.all(rows.map(async ({ row }) => {
-    const opened = JSON.stringify(await openWithin(queries, JSON.parse(row) as JsonObject))
+    const opened = JSON.stringify(await openRow(queries, JSON.parse(row) as JsonObject))
     return opened === JSON.stringify(JSON.parse(row)) ? row : `${row} ${opened}`
   }))
 }

@@ -21,3 +21,13 @@ export class StorageUnavailable extends Error {
     this.state = state
   }
 }
+
+/** A data key is not in its place. `isGone`: it is lost for good, because its company has it no more; else it may come back. */
+export class DataKeyMissing extends StorageUnavailable {
+  readonly isGone: boolean
+
+  constructor (path: string, isGone: boolean) {
+    super('away', new Error(`The data key ${path} is not in DISPATCH_KEYS.`))
+    this.isGone = isGone
+  }
+}

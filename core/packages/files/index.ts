@@ -3,7 +3,7 @@
 // A store of files.
 export { createLocalFiles, draftEnding, type FileStore, type StoredFile } from './files.ts'
 export { type Bucket, createS3Files } from './s3.ts'
-export { FileDamaged, StorageUnavailable } from './errors.ts'
+export { DataKeyMissing, FileDamaged, StorageUnavailable } from './errors.ts'
 export { type FileKey, type FileKeys, isSealed } from './sealing.ts'
 
 // Files of a process itself: each is complete or not there.

@@ -1,4 +1,5 @@
-import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import type { Json, JsonObject } from '@dispatch/common'
+import { DataKeyMissing } from '@dispatch/files'
 import { type Kysely, type KyselyPlugin, type PluginTransformResultArgs, type QueryResult, type RawBuilder, sql,
   type UnknownRow } from 'kysely'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
@@ -7,7 +8,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export type ColumnKeys = {
   /** The key under which a company seals now; undefined where nothing is sealed. */
   ofCompany: (companyId: number) => Promise<{ id: Uint8Array, secret: Uint8Array } | undefined>
-  /** Throws where the key is not there. */
+  /** Throws where the key cannot be read: a DataKeyMissing where it is not there. */
   findOf: (companyId: number, id: Uint8Array) => Promise<Uint8Array>
 }
 
@@ -56,15 +57,14 @@ export class SealedColumns implements KyselyPlugin {
     return result
   }
 
-  /** A value with all that stands sealed in it, such as in rows in JSON, opened. */
-  async openWithin (value: Json, column?: string): Promise<Json> {
-    if (isSealedIn(column, value)) return JSON.parse(JSON.stringify(await this.#opened(value))) as Json
-    if (Array.isArray(value)) return Promise.all(value.map((one: Json) => this.openWithin(one)))
-    if (!isRecord(value)) return value
-    const entries = Object.entries(value as JsonObject)
-    return Object.fromEntries(
-      await Promise.all(entries.map(async ([name, one]) => [name, await this.openWithin(one ?? null, name)]))
-    ) as JsonObject
+  /** What a column holds, opened; undefined where its key is lost for good. */
+  async open (value: string | JsonObject): Promise<Json | undefined> {
+    try {
+      return JSON.parse(JSON.stringify(await this.#opened(value))) as Json
+    } catch (error) {
+      if (error instanceof DataKeyMissing && error.isGone) return undefined
+      throw error
+    }
   }
 
   async seal (companyId: number, text: string): Promise<string | undefined> {
@@ -139,24 +139,39 @@ export async function sealedEvent (queries: Queries, companyId: number, text: st
   return JSON.stringify({ [mark]: bytes, [shown]: { test, dispatchId } })
 }
 
-/** A value with all that stands sealed in it, such as in rows in JSON, opened. */
-export async function openWithin<Value extends Json> (queries: Queries, value: Value): Promise<Value> {
-  return await pluginOf(queries)?.openWithin(value) as Value | undefined ?? value
+/** What an export has in place of a value whose key is lost. */
+const lost = 'sealed under a data key that is lost'
+
+/** A row in JSON with what its columns hold opened. What stands deeper is text of a client's own, whatever it looks like. */
+export async function openRow<Row extends JsonObject> (queries: Queries, row: Row): Promise<Row> {
+  const opened = await Promise.all(sealedIn(queries, row).map(async ({ column, open }) => [column, await open() ?? lost]))
+  return { ...row, ...Object.fromEntries(opened) as JsonObject }
 }
 
-/** What stands sealed in rows in JSON, opened, with the column of each. */
-export async function openedTexts (queries: Queries, rows: Json): Promise<{ column: string, text: string }[]> {
-  const found = [...sealedIn(rows)]
-  return Promise.all(found.map(async ({ column, value }) => {
-    const { [column]: opened } = await openWithin(queries, { [column]: value })
-    return { column, text: typeof opened === 'string' ? opened : JSON.stringify(opened) }
-  }))
+/** What stands sealed in the columns of a row in JSON, opened, with the column of each, but for that whose key is lost. */
+export async function openedTexts (queries: Queries, row: JsonObject): Promise<{ column: string, text: string }[]> {
+  const opened = await Promise.all(sealedIn(queries, row).map(async ({ column, open }) => ({ column, value: await open() })))
+  return opened.flatMap(({ column, value }) =>
+    value === undefined ? [] : [{ column, text: typeof value === 'string' ? value : JSON.stringify(value) }]
+  )
 }
 
-function* sealedIn (value: Json, column?: string): Generator<{ column: string, value: string | JsonObject }> {
-  if (column !== undefined && isSealedIn(column, value)) yield { column, value }
-  else if (Array.isArray(value)) { for (const one of value as Json[]) yield* sealedIn(one) }
-  else if (isRecord(value)) { for (const [name, one] of Object.entries(value as JsonObject)) yield* sealedIn(one ?? null, name) }
+/**
+ * A text that a query reads under another name than that of its column, so that a lost key does not end the query, opened; undefined where
+ * its key is lost.
+ */
+export async function openText (queries: Queries, stored: string): Promise<string | undefined> {
+  const opened = isSealed(stored) ? await pluginOf(queries)?.open(stored) : stored
+  return typeof opened === 'string' ? opened : undefined
+}
+
+function sealedIn (queries: Queries, row: JsonObject): { column: string, open: () => Promise<Json | undefined> }[] {
+  const plugin = pluginOf(queries)
+  if (plugin === undefined) return []
+  return sealedColumns.flatMap((column) => {
+    const value = row[column]
+    return isSealed(value) ? [{ column, open: () => plugin.open(value) }] : []
+  })
 }
 
 /** Whether something of a row in JSON, or of a text, may be sealed: a row has texts with JSON in it, too, whose quotes are escaped. */
@@ -180,11 +195,15 @@ function isSealed (value: unknown): value is string | JsonObject {
   return typeof value === 'object' && value !== null && (mark in value || escaped in value)
 }
 
-function isSealedIn (column: string | undefined, value: Json): value is string | JsonObject {
-  return sealedColumns.some((one) => one === column) && isSealed(value)
-}
-
 const namedFile = /"fileId":"([0-9a-fA-F-]{36})"/g
+
+/** What stands in place of values whose keys are not there. */
+const withoutKeys = new WeakSet()
+
+/** Whether what a query has read of a JSON column cannot be looked into, because its key is not in its place. */
+export function isWithoutKey (value: JsonObject | null): boolean {
+  return value !== null && withoutKeys.has(value)
+}
 
 /** What stands in place of a value that cannot be opened: whoever looks into it is told why. */
 function unopened (error: unknown): object {
@@ -193,7 +212,9 @@ function unopened (error: unknown): object {
   }
   // A promise asks what it resolves to whether that is a promise.
   const get = (_: object, name: string | symbol): undefined => name === 'then' ? undefined : told()
-  return new Proxy({}, { get, has: told, ownKeys: told, getOwnPropertyDescriptor: told })
+  const value = new Proxy({}, { get, has: told, ownKeys: told, getOwnPropertyDescriptor: told })
+  if (error instanceof DataKeyMissing) withoutKeys.add(value)
+  return value
 }
 
 const cipher = 'aes-256-gcm'

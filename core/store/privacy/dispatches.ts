@@ -3,7 +3,7 @@ import type { DispatchStatus } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { columnsOf } from '../db/columns.ts'
-import { mayHaveSealed, openWithin } from '../db/sealed-columns.ts'
+import { mayHaveSealed, openRow } from '../db/sealed-columns.ts'
 import type { DispatchRows } from '../dispatch/dispatch-rows.ts'
 import { emptyEvents, textOfEvent } from './events.ts'
 import { type Counts, type Erased, type Found, namesSealed } from './holder.ts'
@@ -80,18 +80,18 @@ async function namedWithin (
   const named: string[] = []
   for (let at = 0; at < ids.length; at += openedTogether) {
     const ofTable = (table: string, columns: readonly string[]): RawBuilder<unknown> =>
-      sql`(select coalesce(jsonb_agg(jsonb_build_array(${
-        sql.join(columns.map((column) =>
-          sql`jsonb_build_object(${sql.lit(column)}::text,
-        ${sql.ref(`part.${column}`)})`
-        ))
+      sql`(select coalesce(jsonb_agg(jsonb_build_object(${
+        sql.join(columns.map((column) => sql`${sql.lit(column)}::text, ${sql.ref(`part.${column}`)}`))
       })), '[]')
         from ${sql.table(table)} as part where part.dispatch_id = one.dispatch_id and part.company_id = one.company_id)`
-    const { rows } = await sql<{ id: string, parts: Json }>`select dispatch_id as id, jsonb_build_array(jsonb_build_object('data', data),
-        ${ofTable('steps', ['fields', 'request_settings', 'data', 'made'])}, ${ofTable('exchange_log', ['exchanges'])}) as parts
+    const { rows } = await sql<{ id: string, parts: JsonObject[] }>`select dispatch_id as id, jsonb_build_object('data', data)
+        || ${ofTable('steps', ['fields', 'request_settings', 'data', 'made'])} || ${ofTable('exchange_log', ['exchanges'])} as parts
       from dispatches as one where company_id = ${companyId}
         and dispatch_id = any (${ids.slice(at, at + openedTogether)}::uuid[])`.execute(owner)
-    for (const { id, parts } of rows) if (await namesSealed(owner, person, parts, ['exchanges'])) named.push(id)
+    for (const { id, parts } of rows) {
+      const are = await Promise.all(parts.map((part) => namesSealed(owner, person, part, ['exchanges'])))
+      if (are.includes(true)) named.push(id)
+    }
   }
   return named
 }
@@ -99,7 +99,7 @@ async function namedWithin (
 /** What of a row is not the person's: the rest of it is exported. */
 const internal = ['company_id', 'run_id', 'leased_until', 'path', 'recipient_key', 'storage_key', 'sha256', 'traceparent']
 
-type Content = { id: string, dispatch: JsonObject, steps: Json, documents: Json[], events: Json[], exchanges: Json[] }
+type Content = { id: string, dispatch: JsonObject, steps: JsonObject[], documents: Json[], events: Json[], exchanges: JsonObject[] }
 
 async function contentsOf (owner: Database['owner'], companyId: number, ids: readonly string[]): Promise<Found[]> {
   if (ids.length === 0) return []
@@ -111,7 +111,13 @@ async function contentsOf (owner: Database['owner'], companyId: number, ids: rea
       ${ofTable('documents', 'created_at')} as documents, ${ofTable('events', 'event_id')} as events,
       ${ofTable('exchange_log', 'entry_id')} as exchanges
     from dispatches as one where company_id = ${companyId} and dispatch_id = any (${ids}::uuid[]) order by dispatch_id`.execute(owner)
-  const opened = await Promise.all(rows.map((row) => openWithin(owner, row)))
+  const openRows = (stored: readonly JsonObject[]): Promise<JsonObject[]> => Promise.all(stored.map((row) => openRow(owner, row)))
+  const opened = await Promise.all(rows.map(async ({ dispatch, steps, exchanges, ...row }) => ({
+    ...row,
+    dispatch: await openRow(owner, dispatch),
+    steps: await openRows(steps),
+    exchanges: await openRows(exchanges)
+  })))
   return opened.map(({ id, dispatch, ...content }) => ({
     id,
     content: { ...dispatch, ...content },

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import type { JsonObject } from '@dispatch/common'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import type { AuditAuthor } from '../audit/audit.ts'
-import { mayHaveSealed, openedTexts, openWithin, type Queries } from '../db/sealed-columns.ts'
+import { mayHaveSealed, openedTexts, openRow, type Queries } from '../db/sealed-columns.ts'
 import { names, type Person } from './person.ts'
 
 /** How much of each kind there is. */
@@ -51,8 +51,11 @@ export type HolderTable = {
 /** Rows that one look reads, and how many of them at once where they have to be opened. */
 const [together, openedTogether] = [500, 25]
 
-/** Whether what is sealed in a row in JSON names a person. `others`: columns in which others than the company write. */
-export async function namesSealed (queries: Queries, person: Person, row: Json, others: readonly string[] = []): Promise<boolean> {
+/**
+ * Whether what is sealed in the columns of a row in JSON names a person; what nobody can open any more names nobody. `others`: columns in
+ * which others than the company write.
+ */
+export async function namesSealed (queries: Queries, person: Person, row: JsonObject, others: readonly string[] = []): Promise<boolean> {
   const texts = await openedTexts(queries, row)
   return texts.some(({ column, text }) => person.isIn(text, others.includes(column) ? '' : text))
 }
@@ -88,7 +91,7 @@ export function tableHolder (
             and ${key} = any (${toOpen.slice(at, at + openedTogether)}::${sql.raw(type)}[])`.execute(owner)
         const named = new Set(rows.flatMap((row) => row.named ? [row.id] : []))
         for (const { id, row } of stored) {
-          if (named.has(id) || await namesSealed(owner, person, row)) opened.set(id, await openWithin(owner, row))
+          if (named.has(id) || await namesSealed(owner, person, row)) opened.set(id, await openRow(owner, row))
         }
       }
       const found = rows.flatMap(({ id, row }) => {

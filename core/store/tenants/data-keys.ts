@@ -18,6 +18,11 @@ export async function nameDataKey ({ vital, now }: Pick<Database, 'vital' | 'now
   return named
 }
 
+/** Whether the database has refused to name a key because its company is gone. */
+export function isOfNobody (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23503'
+}
+
 export type NamedKey = { companyId: number, keyId: string }
 
 /** The keys of all companies, the newest first, or the newest of them. */

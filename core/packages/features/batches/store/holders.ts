@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Holder, mayHaveSealed, names, namesSealed, openWithin, type Person, tableHolder } from '@dispatch/core'
+import { type Holder, mayHaveSealed, names, namesSealed, openRow, openText, type Person, tableHolder } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { changeRows } from './rows.ts'
@@ -49,12 +49,12 @@ export function rowsHolder (database: Database): Holder {
       for (const { row, ...place } of stored) {
         const { named, isUnsent } = some.get(idOf(place)) ?? { named: false, isUnsent: false }
         if (isUnsent && !isNamedInCommon.has(place.batchId)) {
-          const batch = await tablesIn(owner).selectFrom('batches').select('common').where('company_id', '=', companyId)
+          const batch = await tablesIn(owner).selectFrom('batches').select('common as stored').where('company_id', '=', companyId)
             .where('batch_id', '=', place.batchId).executeTakeFirst()
-          isNamedInCommon.set(place.batchId, person.isIn(batch?.common ?? ''))
+          isNamedInCommon.set(place.batchId, person.isIn(await openText(owner, batch?.stored ?? '') ?? ''))
         }
         const isNamed = named || (isUnsent && isNamedInCommon.get(place.batchId) === true) || await namesSealed(owner, person, row)
-        if (isNamed) opened.set(idOf(place), await openWithin(owner, row))
+        if (isNamed) opened.set(idOf(place), await openRow(owner, row))
       }
     }
     return opened

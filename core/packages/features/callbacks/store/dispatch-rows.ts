@@ -1,5 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { aboutDispatches, type DispatchRows, type Forget } from '@dispatch/core'
+import { aboutDispatches, type DispatchRows, type Forget, openText } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 
@@ -63,11 +63,11 @@ async function counted ({ owner }: Pick<Database, 'owner'>, statement: RawBuilde
   return Number(numAffectedRows ?? 0)
 }
 
-type Callback = { id: string, body: string | null, pending: boolean, url: string | null, named: boolean }
+type Callback = { id: string, stored: string | null, pending: boolean, url: string | null, named: boolean }
 
 /**
  * The bodies of callbacks go; one that is still to be sent keeps what is no data of the person. Where its address names the person, it is
- * not sent any more.
+ * not sent any more, and neither is one whose body nobody can open any more.
  */
 async function forgetCallbacks (
   queries: OwnerQueries,
@@ -76,11 +76,12 @@ async function forgetCallbacks (
 ): Promise<number> {
   let emptied = 0
   for (const [table, url] of [['callbacks', sql`url`], ['endpoint_callbacks', sql`null::text`]] as const) {
-    const { rows } = await sql<Callback>`select callback_id as id, body, state = 'pending' as pending, ${url} as url,
+    const { rows } = await sql<Callback>`select callback_id as id, body as stored, state = 'pending' as pending, ${url} as url,
         ${names(url)} as named
       from ${sql.table(table)} where ${theirs} and (body is not null or ${names(url)}) for update`.execute(queries)
-    for (const { id, body, pending, url: address, named } of rows) {
-      const goesOn = pending && !named
+    for (const { id, stored, pending, url: address, named } of rows) {
+      const body = stored === null ? null : await openText(queries, stored)
+      const goesOn = pending && !named && body !== undefined
       await sql`update ${sql.table(table)} set body = ${goesOn && body !== null ? withoutPerson(body) : null},
           state = case when ${goesOn} or state <> 'pending' then state else 'failed' end,
           next_at = case when ${goesOn} then next_at end

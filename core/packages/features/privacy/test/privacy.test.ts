@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { documentFiles, openWithin } from '@dispatch/core'
+import { documentFiles, openRow, renewDataKeys } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
 import { sql } from 'kysely'
 import { createHash, randomUUIDv7 } from 'node:crypto'
@@ -80,7 +80,7 @@ async function found (): Promise<string[]> {
     const { rows } = await sql<{ row: JsonObject, text: string }>`select to_jsonb(one) as row, concat_ws(' ', ${texts}) as text
       from ${sql.table(`${schema}.${name}`)} as one ${own ? sql`where company_id is null or company_id = ${companyId}` : sql``}`
       .execute(owner)
-    const opened = await Promise.all(rows.map(async ({ row, text }) => `${JSON.stringify(await openWithin(owner, row))} ${text}`))
+    const opened = await Promise.all(rows.map(async ({ row, text }) => `${JSON.stringify(await openRow(owner, row))} ${text}`))
     return opened.some(isIn) ? [name] : []
   }))
   const folder = app.get('config').dataDirectory
@@ -435,6 +435,31 @@ await t.test('an export leaves its place where its client is gone before it read
     cut.resolve(undefined)
   }).next()
   await cut.promise
+})
+
+await t.test('after a data key is lost, what stands elsewhere is exported and erased, and what nobody can open any more goes with it', async (t) => {
+  const { companyId, admin } = await service.company('lost')
+  await made(send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin))
+  await made(send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'here', url: 'https://hooks.acme.test/' } }, admin))
+  const message = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Hello' } }
+  const { body: { dispatchId } } = await made(send('POST', '/api/sms', { body: message }, admin))
+  await made(send('PUT', `/api/v1/drafts/${randomUUIDv7()}`, { body: { service: 'sms', request: message } }, admin))
+  const bodies = () =>
+    sql<{ state: string, is_there: boolean }>`select state, body is not null as is_there from endpoint_callbacks
+      where dispatch_id = ${dispatchId}`.execute(owner).then(({ rows }) => rows)
+  t.ok((await bodies()).some((one) => one.is_there))
+  await app.get('dataKeys')?.shred(companyId)
+  t.equal((await send('POST', '/api/v1/privacy/exports', { body: ada }, admin)).status >= 500, true, 'a key that may come back')
+  t.strictSame(await renewDataKeys(app.get('database'), { place: createLocalFiles(join(dataDirectory, 'keys')) }), [companyId])
+  const exported = String((await send('POST', '/api/v1/privacy/exports', { body: ada }, admin)).body)
+  contains(t, exported, dispatchId)
+  contains(t, exported, 'sealed under a data key that is lost')
+  matches(t, exported, /"dispatches":1/)
+  const { body: { id } } = await made(erase(ada, admin))
+  await until('it is erased', async () => (await read(id, admin)).status === 'finished')
+  t.notOk('recipient' in await dispatchOf(dispatchId, admin))
+  const emptied = await bodies()
+  t.ok(emptied.length > 0 && emptied.every(({ is_there: isThere, state }) => !isThere && state !== 'pending'))
 })
 
 await t.test('the console counts first, asks with what was found, and shows the receipt', async (t) => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
+import { isWithoutKey } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { isServiceName, services } from '@dispatch/services'
 import { type RawBuilder, sql } from 'kysely'
@@ -122,7 +123,11 @@ export async function partsIn (
   }
 }
 
-/** A text whose length is not known, because a link is put into it, counts as one part. */
+/**
+ * A text whose length is not known, because a link is put into it, counts as one part. So does one whose data key is not there: the hours of
+ * all other companies are counted none the less.
+ */
 function partsOf (service: string, fields: JsonObject, made: JsonObject | null): number {
+  if (isWithoutKey(fields) || isWithoutKey(made)) return 1
   return isServiceName(service) ? services[service].measure?.(fields, made ?? {}).text?.segments ?? 1 : 1
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { join } from 'node:path'
 import t from 'tap'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { has, lacks, matches } from '../../../../../test/support/matching.ts'
@@ -11,7 +12,10 @@ import { countHours } from '../store/count.ts'
 import { readUsage } from '../store/read.ts'
 
 // Nobody else counts meanwhile.
-const service = await startService(t, { config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
+const service = await startService(t, {
+  config: { runsWorker: false, dataKeys: { folder: join(t.testdir(), 'keys') } },
+  replacements: { renderer: quickRenderer }
+})
 const { app, send } = service
 const database = app.get('database')
 const usage = createUsage({ database, retentionDays: 90 })
@@ -115,11 +119,24 @@ await t.test('what is scheduled counts in the hour in which it is due, and moves
   t.equal((await send('POST', `/api/v1/dispatches/${String(dispatchId)}/cancel`, {}, other)).status, 200)
 })
 
+await t.test('where the data key of a company is not there, its texts count as one part, and all other companies as ever', async (t) => {
+  const { admin: closed, companyId } = await service.company('closed')
+  await send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, closed)
+  for (const login of [closed, admin]) {
+    t.equal((await send('POST', '/api/sms', { body: text('x'.repeat(200), { metadata: { team: 'green' } }) }, login)).status, 200)
+  }
+  await app.get('dataKeys')?.shred(companyId)
+  has(t, await counted('by=service', closed), [{ service: 'sms', dispatches: 1, parts: 1 }])
+  has(t, await counted('by=metadata.team', closed), [{ metadata: { team: 'green' }, parts: 1 }])
+  const ofOthers = (await counted('by=metadata.team')).find(({ metadata }) => metadata.team === 'green')
+  has(t, ofOthers, { dispatches: 1, parts: 2 })
+})
+
 await t.test('what is tried again later is counted as it is then', async (t) => {
   const [{ dispatchId }] = (await send('GET', '/api/v1/dispatches?status=failed', {}, admin)).body.data
   const body = { sms: { phoneNumber: '+33612345678', message: 'Hello' } }
   t.equal((await send('POST', `/api/v1/dispatches/${dispatchId}/retry`, { body }, admin)).status, 200)
-  has(t, await counted('by=service&service=sms'), [{ dispatches: 5, accepted: 5, failed: 0 }])
+  has(t, await counted('by=service&service=sms'), [{ dispatches: 6, accepted: 6, failed: 0 }])
 })
 
 await t.test('an hour whose texts are not kept any more stays as it was counted', async (t) => {
