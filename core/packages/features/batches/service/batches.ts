@@ -12,7 +12,7 @@ import { type BatchRef, beginBatch, changeBatch, changeBatchIn, discardBatch, en
   retryBatch } from '../store/batches.ts'
 import { filesIn } from '../store/named-files.ts'
 import { listAskedRows, listKeptRows } from '../store/row-facts.ts'
-import { addRows, listResults } from '../store/rows.ts'
+import { addRows, listResults, readCommon } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { readCsv } from './read-csv.ts'
 import { readNdjson } from './read-ndjson.ts'
@@ -275,7 +275,8 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
       const batch = await findBatch(database, ref, {})
       if (batch === undefined) return { rows: [], hasMore: false }
       const { rows, hasMore } = await listKeptRows(database, ref, page)
-      return { rows: rows.map((row) => keptOf(batch, row)), hasMore }
+      const common = await readCommon(database, ref)
+      return { rows: rows.map((row) => keptOf(batch, common, row)), hasMore }
     },
 
     async end (queries, ref, stamp) {

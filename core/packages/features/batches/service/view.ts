@@ -46,7 +46,7 @@ export function hasStopped ({ status }: BatchRow): boolean {
   return status === 'cancelled' || status === 'refused'
 }
 
-/** A row as whoever decides about its batch reads it. `request`: the body of its dispatch, while it is not sent. */
+/** A row as whoever decides about its batch reads it. `request`: the body of its dispatch, while it is not sent and can be opened. */
 export type KeptRowView = Pick<ResultView, 'row' | 'id' | 'status'> & {
   recipient?: string
   amount?: number
@@ -55,7 +55,11 @@ export type KeptRowView = Pick<ResultView, 'row' | 'id' | 'status'> & {
   request: JsonObject | null
 }
 
-export function keptOf (batch: BatchRow, { number, row_id: id, state, facts, body }: KeptRow): KeptRowView {
+export function keptOf (
+  batch: BatchRow,
+  common: string | null | undefined,
+  { number, row_id: id, state, facts, body }: KeptRow
+): KeptRowView {
   const { recipient, amount, currency, prices = {} } = facts ?? {}
   const { row, status } = resultOf(batch, { number, row_id: id, state, dispatch_id: null, problem: null })
   return {
@@ -66,7 +70,7 @@ export function keptOf (batch: BatchRow, { number, row_id: id, state, facts, bod
     ...amount !== undefined && { amount },
     ...currency !== undefined && { currency },
     credits: Object.values(prices).reduce((sum, price) => sum + price, 0),
-    request: body === null ? null : bodyOf(batch.common, body) as JsonObject
+    request: body === null || common === undefined ? null : bodyOf(common, body) as JsonObject
   }
 }
 

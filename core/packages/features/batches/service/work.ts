@@ -7,7 +7,7 @@ import pLimit from 'p-limit'
 import { forgetBatches, letGo } from '../store/batches.ts'
 import { listAskedRows, totalsOf } from '../store/row-facts.ts'
 import { advanceBatch, advanceBatchIn, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay,
-  nextRows, type Progress, releaseBatch, type RowChange, type Work } from '../store/rows.ts'
+  nextRows, openRows, type OpenWork, type Progress, releaseBatch, type RowChange, type Work } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { bodyOf } from './body.ts'
 import { factsOf, problemOf } from './row.ts'
@@ -38,6 +38,12 @@ const [holdFor, mostTries] = [5, 100]
 const [keptAfter, mostKept] = [30, 1_000]
 /** Milliseconds between two looks for batches to forget. */
 const forgetEvery = 3_600_000
+
+/**
+ * The batch of which a row is handed over. `common`: what its rows have in common. `unapproved`: takes the row where somebody else has to
+ * approve it, with the rules that want it.
+ */
+type Handing = { batch: BatchRow, actor: Actor, common: string | null, unapproved: Map<number, readonly AskingRule[]> }
 
 /** What came of a turn: something was done, nothing could be, or nothing can be for a while. */
 type Turn = 'done' | 'nothing' | 'held'
@@ -92,11 +98,11 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     checkedAt
   })
 
-  function commandOf (batch: BatchRow, actor: Actor, { body }: Work) {
+  function commandOf (batch: BatchRow, actor: Actor, common: string | null, { body }: OpenWork) {
     return {
       actor,
       services: batch.services,
-      body: bodyOf(batch.common, body ?? '{}'),
+      body: bodyOf(common, body ?? '{}'),
       requestId: batch.request_id,
       mode: 'asynchronous' as const,
       ...batch.sandbox ? { sandbox: true as const } : {},
@@ -106,11 +112,11 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     }
   }
 
-  const each = <Made>(rows: readonly Work[], work: (row: Work) => Promise<Made>): Promise<Made[]> =>
+  const each = <Row, Made>(rows: readonly Row[], work: (row: Row) => Promise<Made>): Promise<Made[]> =>
     Promise.all(rows.map((row) => limited(() => work(row))))
 
   /** What becomes of a row that failed: it is tried again where that passes. */
-  function failedRow (batch: BatchRow, { number, tries }: Work, error: unknown, from: 'unchecked' | 'handing'): RowChange {
+  function failedRow (batch: BatchRow, { number, tries }: OpenWork, error: unknown, from: 'unchecked' | 'handing'): RowChange {
     const refused = error instanceof DispatchError ? error : new DispatchError('internal_error', 'A fault of the service itself.')
     if (!(error instanceof DispatchError)) log.warn({ err: error, ...ref(batch), row: number }, 'a row of a batch failed')
     const again = from === 'unchecked' ? 'unchecked' : 'waiting'
@@ -124,11 +130,13 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     if (actor === undefined) return 'done'
     const rows = await nextRows(database, ref(batch), 'unchecked', checkedTogether)
     if (rows.length === 0) return conclude(batch, actor)
+    const opened = await openRows(database, ref(batch), rows)
+    if (opened === undefined) return endClosed(batch)
     const until = performance.now() + checkFor
-    const checked = await each(rows, async (row): Promise<RowChange | undefined> => {
+    const checked = await each(opened.rows, async (row): Promise<RowChange | undefined> => {
       if (performance.now() > until) return undefined
       try {
-        const checked = await pipeline.checkRow(commandOf(batch, actor, row))
+        const checked = await pipeline.checkRow(commandOf(batch, actor, opened.common, row))
         const facts = factsOf(checked)
         const credits = Object.values(facts.prices).reduce((sum, price) => sum + price, 0)
         return { number: row.number, from: 'unchecked', to: 'waiting', credits: batch.test ? 0 : credits, facts }
@@ -165,6 +173,19 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
 
   const toApprove = problem('approval_required', 'Somebody else has to approve it: it goes on when they do.')
 
+  /** Nobody can open its rows any more: what of it is not sent never will be. */
+  async function endClosed (batch: BatchRow): Promise<Turn> {
+    const why =
+      'Its rows were sealed under a data key that is lost, so that nothing more of it can be sent: send them again as another batch.'
+    await advance(batch, {
+      from: ['checking', 'queued', 'running'],
+      status: 'refused',
+      problem: problem('internal_error', why),
+      ended: true
+    }, 'batch.refused')
+    return 'done'
+  }
+
   /** Whether somebody else has to approve it. Then it has paused before anybody can, unless it was changed meanwhile. */
   async function waits (batch: BatchRow, actor: Actor, progress: Progress, also: readonly AskingRule[] = []): Promise<boolean> {
     const { services, request_id: requestId, test } = batch
@@ -176,17 +197,19 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
   }
 
   /** Whoever tries a file as a test sends it for good afterwards: the ids of a test's rows are of tests alone. */
-  const keyOf = ({ batch_id: batchId, test }: BatchRow, { number, row_id: id }: Work): string =>
+  const keyOf = ({ batch_id: batchId, test }: BatchRow, { number, row_id: id }: Pick<Work, 'number' | 'row_id'>): string =>
     id === null ? `batch ${batchId}/${number}` : test ? `batch test/${id}` : id
 
-  /** `unapproved`: takes the row where somebody else has to approve it, with the rules that want it. */
-  async function hand (batch: BatchRow, actor: Actor, row: Work, unapproved: Map<number, readonly AskingRule[]>): Promise<RowChange> {
+  async function hand (
+    { batch, actor, common, unapproved }: Handing,
+    row: OpenWork
+  ): Promise<RowChange> {
     const { number } = row
     const handed = { number, from: 'handing' as const, to: 'running' as const, forget: true as const }
     try {
       if (row.dispatch_id === null) {
         const { result } = await pipeline.dispatch({
-          ...commandOf(batch, actor, row),
+          ...commandOf(batch, actor, common, row),
           idempotencyKey: keyOf(batch, row),
           batchId: batch.batch_id
         })
@@ -224,12 +247,14 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     if (waiting.length === 0) return 'nothing'
     const actor = await senderOf(batch)
     if (actor === undefined) return 'done'
+    const opened = await openRows(database, ref(batch), waiting)
+    if (opened === undefined) return endClosed(batch)
     if (left.length === 0) {
       await changeRows(database, ref(batch), waiting.map(({ number }) => ({ number, from: 'waiting', to: 'handing' })))
     }
     if (batch.status === 'queued' && await advance(batch, { from: ['queued'], status: 'running' }) === undefined) return 'done'
     const unapproved = new Map<number, readonly AskingRule[]>()
-    const handed = await each(waiting, (row) => hand(batch, actor, row, unapproved))
+    const handed = await each(opened.rows, (row) => hand({ batch, actor, common: opened.common, unapproved }, row))
     // Asked once all of them are back: whoever approves at once lets all of them go on.
     const asking = new Map([...unapproved.values()].flat().map((rule) => [rule.id, rule]))
     const asks = unapproved.size > 0 && await waits(batch, actor, { from: ['queued', 'running'] }, [...asking.values()])

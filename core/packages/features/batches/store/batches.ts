@@ -26,11 +26,11 @@ export type NewBatch = BatchRef & {
 /** In seconds: a batch whose rows no longer come in. Longer than a request may take. */
 const abandonedAfter = 180
 
-/** The columns of a batch. */
+/** The columns of a batch, but for its common body. */
 export const columns = ['batch_id', 'company_id', 'user_id', 'impersonator_id', 'key', 'services', 'permitted', 'test', 'mode', 'sandbox',
-  'strict', 'held', 'api_version', 'request_id', 'callback_url', 'common', 'idempotency_key', 'fingerprint', 'status', 'problem', 'is_open',
-  'total', 'unchecked', 'waiting', 'handing', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled', 'refused', 'credits',
-  'told', 'retried_by', 'claim', 'claimed_until', 'worked_at', 'created_at', 'checked_at', 'ended_at'] as const
+  'strict', 'held', 'api_version', 'request_id', 'callback_url', 'idempotency_key', 'fingerprint', 'status', 'problem', 'is_open', 'total',
+  'unchecked', 'waiting', 'handing', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled', 'refused', 'credits', 'told',
+  'retried_by', 'claim', 'claimed_until', 'worked_at', 'created_at', 'checked_at', 'ended_at'] as const
 
 /**
  * Begins a batch. Answers `many` where the company has so many that are not over. Where the key is taken, the batch that has it, or

@@ -1,4 +1,4 @@
-import { holdBack, sealedText } from '@dispatch/core'
+import { holdBack, openText, sealedText } from '@dispatch/core'
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { type BatchRef, columns } from './batches.ts'
@@ -78,8 +78,11 @@ export async function releaseBatch (
     .where('claim', '=', claim).execute()
 }
 
-/** A row to work on. */
-export type Work = { number: number, row_id: string | null, body: string | null, dispatch_id: string | null, tries: number }
+/** A row to work on. `stored`: its body, which may be sealed. */
+export type Work = { number: number, row_id: string | null, stored: string | null, dispatch_id: string | null, tries: number }
+
+/** The same with its body opened. */
+export type OpenWork = Omit<Work, 'stored'> & { body: string | null }
 
 /** In characters: of the rows that are worked on at once. */
 const mostTogether = 2 * 1024 * 1024
@@ -92,7 +95,7 @@ export async function nextRows (
   limit: number
 ): Promise<Work[]> {
   return database.company(companyId, async (queries) => {
-    const { rows } = await sql<Work>`select number, row_id, body, dispatch_id, tries from (
+    const { rows } = await sql<Work>`select number, row_id, body as stored, dispatch_id, tries from (
         select *, sum(coalesce(length(body), 0)) over (order by number) - coalesce(length(body), 0) as before from (
           select number, row_id, body, dispatch_id, tries from batch_rows
           where company_id = ${companyId} and batch_id = ${batchId} and state = ${sql.lit(state)} order by number limit ${limit}
@@ -100,6 +103,33 @@ export async function nextRows (
       ) as sized where before < ${mostTogether} order by number`.execute(queries)
     return rows
   })
+}
+
+/** What all rows of a batch have in common, null where they have nothing; undefined where it was sealed under a data key that is lost. */
+export async function readCommon (database: Database, { companyId, batchId }: BatchRef): Promise<string | null | undefined> {
+  const row = await database.company(companyId,
+    (queries) =>
+      tablesIn(queries).selectFrom('batches').select('common as stored').where('company_id', '=', companyId)
+        .where('batch_id', '=', batchId).executeTakeFirst())
+  const stored = row?.stored ?? null
+  return stored === null ? null : openText(database.owner, stored)
+}
+
+/** Opens rows of a batch, and what they have in common. Undefined where any of it was sealed under a data key that is lost. */
+export async function openRows (
+  database: Database,
+  ref: BatchRef,
+  rows: readonly Work[]
+): Promise<{ common: string | null, rows: OpenWork[] } | undefined> {
+  const common = await readCommon(database, ref)
+  if (common === undefined) return undefined
+  const opened: OpenWork[] = []
+  for (const { stored, ...row } of rows) {
+    const body = stored === null ? null : await openText(database.owner, stored)
+    if (body === undefined) return undefined
+    opened.push({ ...row, body })
+  }
+  return { common, rows: opened }
 }
 
 /** What has become of a row. */

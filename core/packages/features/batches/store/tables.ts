@@ -85,7 +85,8 @@ type Tables = {
   }
 }
 
-export type BatchRow = Selectable<Tables['batches']>
+/** Without its common body: where that cannot be opened, the batch can still be worked on, seen and cancelled. */
+export type BatchRow = Omit<Selectable<Tables['batches']>, 'common'>
 
 /** Queries that know the tables of batches. */
 export function tablesIn (queries: Database['owner']) {

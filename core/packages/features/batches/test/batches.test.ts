@@ -1,5 +1,8 @@
+import { renewDataKeys } from '@dispatch/core'
+import { createLocalFiles } from '@dispatch/files'
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -15,7 +18,11 @@ import { changeRows } from '../store/rows.ts'
 import { tablesIn } from '../store/tables.ts'
 
 const receiver = await createVendor()
-const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
+const keys = join(t.testdir(), 'keys')
+const service = await startService(t, {
+  config: { dataKeys: { folder: keys } },
+  replacements: { network: vendorNetwork(receiver), renderer: quickRenderer }
+})
 t.teardown(receiver.close)
 const { send, app } = service
 const { owner } = app.get('database')
@@ -452,4 +459,28 @@ await t.test('no value of a row can be a formula in a spreadsheet', async (t) =>
   const { body } = await send('GET', `${path}/${batchId}/results?format=csv`)
   contains(t, body, '1,\'=cmd(),refused')
   lacks(t, body, ',=')
+})
+
+await t.test('a batch that cannot be opened can be seen and cancelled; it ends with a problem where its data key is lost', async (t) => {
+  const { companyId, admin } = await service.company('keyless')
+  await send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, admin)
+  const rows = lines({ common: text('Hello') }, { sms: { phoneNumber: '+33612345671' } }, { sms: { phoneNumber: '+33612345672' } })
+  const taken = await Promise.all(['one', 'two', 'three'].map(() => take(rows, 'service=sms&hold=true', {}, admin)))
+  const [first, second, third] = taken.map(({ body }) => String(body.batchId))
+  const is = (id: string | undefined, status: string) =>
+    until(`the batch is ${status}`, async () => (await read(String(id), admin)).status === status)
+  for (const id of [first, second, third]) await is(id, 'paused')
+  await app.get('dataKeys')?.shred(companyId)
+  has(t, await act(String(first), 'cancel', admin), { status: 200, body: { status: 'cancelled' } }, 'while its key is away')
+  t.equal((await act(String(second), 'resume', admin)).status, 200)
+  const { body: { batchId } } = await take(lines({ sms: { phoneNumber: '+33612345673', message: 'Hello' } }))
+  await reaches(String(batchId), 'finished')
+  has(t, await read(String(second), admin), { status: 'queued' }, 'those of others go on meanwhile')
+  t.strictSame(await renewDataKeys(app.get('database'), { place: createLocalFiles(keys) }), [companyId])
+  await is(second, 'refused')
+  const problem = { error: 'internal_error', message: /^Its rows were sealed under a data key that is lost/ }
+  has(t, await read(String(second), admin), { counts: { cancelled: 2, waiting: 0 }, problem })
+  await sql`update batches set status = 'checking', unchecked = 2, waiting = 0, is_open = true where batch_id = ${third}`.execute(owner)
+  await sql`update batch_rows set state = 'unchecked' where batch_id = ${third}`.execute(owner)
+  await is(third, 'refused')
 })

@@ -124,8 +124,8 @@ export async function partsIn (
 }
 
 /**
- * A text whose length is not known, because a link is put into it, counts as one part. So does one whose data key is not there: the hours of
- * all other companies are counted none the less.
+ * A text whose length is not known, because a link is put into it, counts as one part. So does one whose data key is not there: the hours
+ * of all other companies are counted none the less.
  */
 function partsOf (service: string, fields: JsonObject, made: JsonObject | null): number {
   if (isWithoutKey(fields) || isWithoutKey(made)) return 1
