@@ -79,7 +79,13 @@ export function createDataKeys ({ place, keyring, database, log }: Options): Dat
   async function ofCompany (companyId: number): Promise<FileKey> {
     const keyId = await named.fetch(companyId)
     if (keyId === undefined) throw new Error('A company has got a key, and has none.')
-    return { id: bytesOf(keyId), secret: await secretOf(pathOf(companyId, keyId)) }
+    try {
+      return { id: bytesOf(keyId), secret: await secretOf(pathOf(companyId, keyId)) }
+    } catch (error) {
+      // It was renewed, and this process remembers the lost one.
+      if (!(error instanceof DataKeyMissing && error.isGone && named.delete(companyId))) throw error
+      return ofCompany(companyId)
+    }
   }
   const findOf = (companyId: number, id: Uint8Array): Promise<Buffer> => secretOf(pathOf(companyId, textOf(id)))
 

@@ -102,6 +102,8 @@ await t.test('one that is lost for good is renewed when an operator says so, and
   const lost = await keys.current(fileOf(1))
   const kept = await keys.current(fileOf(2))
   await rm(join(folder, '1'), { recursive: true })
+  const { keys: remembering } = open(folder)
+  has(t, await failed(remembering.current(fileOf(1))), { name: 'StorageUnavailable', isGone: false })
   t.strictSame([await renewDataKeys(database, { place }), await renewDataKeys(database, { place })], [[1], []])
   const { keys: fresh } = open(folder)
   const isGone = { name: 'StorageUnavailable', isGone: true }
@@ -109,6 +111,7 @@ await t.test('one that is lost for good is renewed when an operator says so, and
   t.notSame(await fresh.current(fileOf(1)), lost)
   has(t, await failed(fresh.find(fileOf(1), lost?.id ?? Buffer.of())), isGone)
   t.strictSame(await fresh.current(fileOf(2)), kept)
+  t.strictSame(await remembering.current(fileOf(1)), await fresh.current(fileOf(1)), 'also in a process that remembers the lost one')
 })
 
 await t.test('a shredded key is gone from the place at once, and from this process', async (t) => {
