@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { DataKeyMissing } from '@dispatch/files'
 import { type Kysely, type KyselyPlugin, type PluginTransformResultArgs, type QueryResult, type RawBuilder, sql,
   type UnknownRow } from 'kysely'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
@@ -8,7 +7,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export type ColumnKeys = {
   /** The key under which a company seals now; undefined where nothing is sealed. */
   ofCompany: (companyId: number) => Promise<{ id: Uint8Array, secret: Uint8Array } | undefined>
-  /** Throws where the key cannot be read: a DataKeyMissing where it is not there. */
+  /** Throws where the key cannot be read: with `isGone` where it is not there, which says whether it is lost for good. */
   findOf: (companyId: number, id: Uint8Array) => Promise<Uint8Array>
 }
 
@@ -62,7 +61,7 @@ export class SealedColumns implements KyselyPlugin {
     try {
       return JSON.parse(JSON.stringify(await this.#opened(value))) as Json
     } catch (error) {
-      if (error instanceof DataKeyMissing && error.isGone) return undefined
+      if (isMissing(error) && error.isGone) return undefined
       throw error
     }
   }
@@ -197,6 +196,10 @@ function isSealed (value: unknown): value is string | JsonObject {
 
 const namedFile = /"fileId":"([0-9a-fA-F-]{36})"/g
 
+function isMissing (error: unknown): error is Error & { isGone: boolean } {
+  return error instanceof Error && 'isGone' in error && typeof error.isGone === 'boolean'
+}
+
 /** What stands in place of values whose keys are not there. */
 const withoutKeys = new WeakSet()
 
@@ -213,7 +216,7 @@ function unopened (error: unknown): object {
   // A promise asks what it resolves to whether that is a promise.
   const get = (_: object, name: string | symbol): undefined => name === 'then' ? undefined : told()
   const value = new Proxy({}, { get, has: told, ownKeys: told, getOwnPropertyDescriptor: told })
-  if (error instanceof DataKeyMissing) withoutKeys.add(value)
+  if (isMissing(error)) withoutKeys.add(value)
   return value
 }
 
