@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -98,8 +98,11 @@ memory?.close()
 const whereRoom = { skip: memory === undefined ? 'no room in memory' : false }
 
 void t.test('temporary files are in memory and go with the run, as do those of a run that was killed', whereRoom, async (t) => {
-  const abandoned = '/dev/shm/dispatch-tests-999999999-killed'
-  mkdirSync(abandoned)
+  const [abandoned, fresh] = ['/dev/shm/dispatch-tests-999999999-killed', '/dev/shm/dispatch-tests-999999999-begun']
+  for (const folder of [abandoned, fresh]) mkdirSync(folder, { recursive: true })
+  t.teardown(() => rmSync(fresh, { recursive: true }))
+  const longAgo = Date.now() / 1000 - 3 * 3600
+  utimesSync(abandoned, longAgo, longAgo)
   const source = `${passing}
     import { mkdtempSync } from 'node:fs'
     import { tmpdir } from 'node:os'
@@ -107,6 +110,7 @@ void t.test('temporary files are in memory and go with the run, as do those of a
   const { pid, status, lines } = await run(t, { 'a.test.ts': source })
   t.equal(status, 0, lines.join('\n'))
   t.notOk(existsSync(abandoned))
+  t.ok(existsSync(fresh), 'it may be of a run in another container')
   t.same(readdirSync('/dev/shm').filter((name) => name.startsWith(`dispatch-tests-${String(pid)}-`)), [])
 })
 
