@@ -22,7 +22,7 @@ export async function tablesOf (app: App): Promise<{ name: string, ofCompanies: 
   return rows
 }
 
-/** Every row of every table as JSON text, with what stands sealed in it opened beside it; with a company, only those of its own. */
+/** Every row of every table as JSON text, with what stands sealed in it opened; with a company, only those of its own. */
 export async function dump (app: App, companyId?: number): Promise<Record<string, string[]>> {
   const tables = (await tablesOf(app)).filter(({ ofCompanies }) => companyId === undefined || ofCompanies)
   const entries = await Promise.all(
@@ -37,7 +37,7 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
     .execute(queries)
   return Promise.all(rows.map(async ({ row }) => {
     const opened = JSON.stringify(await openRow(queries, JSON.parse(row) as JsonObject))
-    return opened === JSON.stringify(JSON.parse(row)) ? row : `${row} ${opened}`
+    return opened === JSON.stringify(JSON.parse(row)) ? row : opened
   }))
 }
 
