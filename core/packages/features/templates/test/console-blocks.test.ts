@@ -175,7 +175,7 @@ await t.test('both editors have the same texts, and what has no form is changed 
   const odd = 'name: Odd\nservice: file\nlocale: en\nbody:\n' +
     '  - { heading: &a One, size: 3 }\n  - paragraph: *a\n  - &b { rule: {} }\n  - *b\n'
   const shown = await press(text, '', { source: odd, schema: '{}', sample: '{}' })
-  contains(t, shown, `<b>${en.blockUnknown}</b>`)
+  contains(t, shown, `<strong>${en.blockUnknown}</strong>`)
   const opened = await press(shown, 'open:/body/3')
   contains(t, opened, en.blockUnknownHelp)
   const form = formIn(await press(shown, 'open:/body/0'), 'apply')
