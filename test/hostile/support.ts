@@ -36,8 +36,9 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
   const { rows } = await sql<{ row: string }>`select to_jsonb(rows)::text as row from ${sql.table(table)} as rows ${own} order by 1`
     .execute(queries)
   return Promise.all(rows.map(async ({ row }) => {
-    const opened = JSON.stringify(await openRow(queries, JSON.parse(row) as JsonObject))
-    return opened === JSON.stringify(JSON.parse(row)) ? row : opened
+    const stored = JSON.parse(row) as JsonObject
+    const opened = JSON.stringify(await openRow(queries, stored))
+    return opened === JSON.stringify(stored) ? row : opened
   }))
 }
 

@@ -64,7 +64,6 @@ export default defineFeature({
   dispatchRows: () => [dispatchRows],
   holds: ({ database }) => [feedHolder(database)],
   routes,
-  before: 'listCredits',
   permissions: {
     listDispatchCallbacks: { scopes: ['read_own', 'read_all'] },
     listCompanyCallbacks: ofCompany,
@@ -84,7 +83,7 @@ export default defineFeature({
     listEvents: changing,
     followEvents: changing
   },
-  pages: (app, options, done) => {
+  pages: (app, _options, done) => {
     void app.register(endpointsPages)
     void app.register(endpointPages)
     done()
