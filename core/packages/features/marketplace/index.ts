@@ -46,6 +46,7 @@ export default defineFeature({
   tables: { adapter_packages: 'service', adapters: 'service', catalogs: 'service' },
   async providers ({ adapters }) {
     await adapters.sweep()
+    await adapters.openAhead()
     return adapters
   },
   routes,

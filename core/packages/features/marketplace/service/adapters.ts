@@ -15,6 +15,8 @@ export type Adapters = ProviderSource & {
   sandbox: () => Promise<Sandbox>
   /** Removes what killed processes left in the folder. It is called before anything else. */
   sweep: () => Promise<void>
+  /** Begins to open the sandbox where an adapter is installed: what else is started need not wait for it. */
+  openAhead: () => Promise<void>
   /** Brings the lock file of the data directory to what is installed, for a process that loads none. */
   unlock: () => Promise<void>
 }
@@ -42,6 +44,10 @@ export function createAdapters ({ folder, database, sandbox, log }: {
       files.sweep(() => listUsedPackages(database)).catch((err: unknown) => {
         log.warn({ err, folder }, 'what killed installations left could not be removed')
       }),
+    async openAhead () {
+      // Whoever loads an adapter says why it cannot be opened.
+      if ((await listUsedPackages(database)).length > 0) void sandbox().catch(() => undefined)
+    },
     unlock: () => unlockRemoved({ database, lock, log })
   }
 }
