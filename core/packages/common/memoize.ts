@@ -2,7 +2,9 @@
 export function memoizeByIdentity<Key extends object, Value extends object> (make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>()
   return (key) => {
-    const value = known.get(key) ?? make(key)
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const value = make(key)
     known.set(key, value)
     return value
   }

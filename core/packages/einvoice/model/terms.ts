@@ -206,9 +206,16 @@ function isImplied ({ at }: Term, level: Level, line: JsonObject | undefined): b
   return (/^\/lines(\/|$)/.test(at) && !reaches(level, 'BASIC')) || (at === '/lines/*/description' && line?.['name'] === undefined)
 }
 
+/** The terms that a profile of this level cannot say. */
+function termsBeyond (level: Level): readonly Term[] {
+  return beyond[level] ??= terms.filter((term) => !reaches(level, term.level))
+}
+
+const beyond: Partial<Record<Level, readonly Term[]>> = {}
+
 /** What the data say and a profile of this level cannot: each group or term with its place, a group once for all its terms. */
 export function unsayable (data: JsonObject, level: Level): { id: string, at: string }[] {
-  const found = terms.filter((term) => !reaches(level, term.level)).flatMap((term) =>
+  const found = termsBeyond(level).flatMap((term) =>
     places(data, term.at).filter(({ holder }) => !isImplied(term, level, holder)).map(({ at }) => ({ id: term.id, at }))
   )
   return found.filter(({ at }) => !found.some((other) => at.startsWith(`${other.at}/`)))
@@ -216,8 +223,7 @@ export function unsayable (data: JsonObject, level: Level): { id: string, at: st
 
 /** The data without what a profile of this level cannot say. */
 export function sayable (data: JsonObject, level: Level): JsonObject {
-  return terms.filter((term) => !reaches(level, term.level)).reduce((so, term) => without(so, term.at.slice(1).split('/'), term, level),
-    data)
+  return termsBeyond(level).reduce((so, term) => without(so, term.at.slice(1).split('/'), term, level), data)
 }
 
 /** The places of a term that hold something, and what they are in. */

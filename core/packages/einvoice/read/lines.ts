@@ -16,13 +16,10 @@ function readLine (data: JsonObject, index: number, { invoice, digits }: { invoi
   const at = `/lines/${index}`
   const tax = readTax(data, invoice)
   const [parent, type] = [textField(data, 'parentLine'), textField(data, 'lineType')]
-  const { price, ...discounted } = readPrice(data)
-  const [quantity, priceQuantity, name, stated] = [
-    amount(data, 'quantity'),
-    amount(data, 'priceQuantity'),
-    textField(data, 'name'),
-    amount(data, 'total')
-  ]
+  const quantities = { priceQuantity: amount(data, 'priceQuantity'), grossPriceQuantity: amount(data, 'grossPriceQuantity') }
+  const { priceQuantity } = quantities
+  const { price, grossPrice, priceDiscount } = readPrice(data, quantities)
+  const [quantity, name, stated] = [amount(data, 'quantity'), textField(data, 'name'), amount(data, 'total')]
   const gross = (): Decimal => grossOf({ quantity, price, priceQuantity })
   const adjustments = readAdjustments(data, { at, base: gross, digits, tax: () => tax })
   return {
@@ -36,9 +33,9 @@ function readLine (data: JsonObject, index: number, { invoice, digits }: { invoi
     quantity,
     unit: textField(data, 'unit') ?? 'C62',
     price,
-    ...discounted,
-    priceQuantity,
-    grossPriceQuantity: amount(data, 'grossPriceQuantity'),
+    grossPrice,
+    priceDiscount,
+    ...quantities,
     stated,
     net: stated ?? roundedTo(adjustments.length === 0 ? gross() : gross().add(sumOfAdjustments(adjustments)), digits),
     tax,
@@ -64,9 +61,11 @@ function readLine (data: JsonObject, index: number, { invoice, digits }: { invoi
 }
 
 /** BT-146 = BT-148 − BT-147: two of them give the third, where they are prices of the same quantity. */
-function readPrice (data: JsonObject): Pick<EInvoiceLine, 'price' | 'grossPrice' | 'priceDiscount'> {
+function readPrice (
+  data: JsonObject,
+  quantities: Pick<EInvoiceLine, 'priceQuantity' | 'grossPriceQuantity'>
+): Pick<EInvoiceLine, 'price' | 'grossPrice' | 'priceDiscount'> {
   const [price, grossPrice, priceDiscount] = [amount(data, 'unitPrice'), amount(data, 'grossPrice'), amount(data, 'priceDiscount')]
-  const quantities = { priceQuantity: amount(data, 'priceQuantity'), grossPriceQuantity: amount(data, 'grossPriceQuantity') }
   if (!hasLikePrices(quantities)) return { price, grossPrice, priceDiscount }
   const net = price ?? grossPrice?.sub(priceDiscount ?? zero)
   const gross = grossPrice ?? (priceDiscount === undefined ? undefined : net?.add(priceDiscount))
@@ -78,7 +77,7 @@ export function hasLikePrices ({ priceQuantity = one, grossPriceQuantity = price
   EInvoiceLine,
   'priceQuantity' | 'grossPriceQuantity'
 >): boolean {
-  return grossPriceQuantity.eq(priceQuantity)
+  return grossPriceQuantity === priceQuantity || grossPriceQuantity.eq(priceQuantity)
 }
 
 /** The price of the goods before allowances and charges, not rounded; 0 as long as the line has no quantity or price. */

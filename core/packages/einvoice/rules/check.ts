@@ -10,7 +10,7 @@ import { frenchAdvice, frenchRules, isFrench } from './france.ts'
 import { germanAdvice, nationalAdvice, nationalRules } from './national.ts'
 import { paymentAdvice, paymentRules } from './payment.ts'
 import { peppolAdvice, peppolRules, sharedRules } from './peppol.ts'
-import { type EInvoiceRule, notInProfiles, only, rule, type RuleInput } from './rule.ts'
+import { type EInvoiceRule, notInProfiles, only, rule, type RuleInput, type RuleSetting } from './rule.ts'
 import { lineAdvice, partsAdvice, sharedTotalsRules, totalsRules } from './totals.ts'
 import { vatRules } from './vat.ts'
 import { xrechnungAdvice, xrechnungRules } from './xrechnung.ts'
@@ -56,7 +56,7 @@ export function checkEInvoice (data: JsonObject, reading: Reading, base: string)
   const misfits = fit.ok ? [] : fit.problems
   const invoice = modelOf(data, reading)
   const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
-  const { required, advised } = rulesOf(subject, reading)
+  const { required, advised } = rulesOf(invoice, reading)
   // A value of the wrong type has already been reported. The rules would report it as missing.
   const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
   const lost = lostOf(subject, base)
@@ -67,14 +67,21 @@ export function checkEInvoice (data: JsonObject, reading: Reading, base: string)
   }
 }
 
+type Rules = { required: readonly EInvoiceRule[], advised: readonly EInvoiceRule[] }
+
 /** The rules that an invoice is held against: those whose violation prevents it, and those that only warn. */
-function rulesOf (
-  { invoice, format }: Pick<RuleInput, 'invoice' | 'format'>,
-  reading: Reading
-): { required: EInvoiceRule[], advised: EInvoiceRule[] } {
-  const { required, advised } = setsOf(invoice, reading)
-  const applying = (rules: readonly EInvoiceRule[]): EInvoiceRule[] =>
-    rules.filter(({ applies }) => applies?.({ invoice, format }) !== false)
+function rulesOf (invoice: EInvoiceModel, { format, rules }: Reading): Rules {
+  const { profile } = invoice
+  const french = isFrench(invoice) ? rules === 'FRANCE' ? 'required' : 'advised' : 'apart'
+  return knownRules[`${profile} ${format} ${french}`] ??= rulesIn({ profile, format }, french)
+}
+
+const knownRules: Record<string, Rules> = {}
+
+/** The rules of a setting. `french`: what those of French platforms are for the invoice, beside its profile. */
+function rulesIn (setting: RuleSetting, french: French): Rules {
+  const { required, advised } = setsOf(setting, french)
+  const applying = (rules: readonly EInvoiceRule[]): EInvoiceRule[] => rules.filter(({ applies }) => applies?.(setting) !== false)
   return {
     required: applying([...baseRules, ...required.flatMap(({ rules }) => rules)]),
     advised: applying([
@@ -87,25 +94,30 @@ function rulesOf (
 
 /** The ids of the rules that data are held against, each once; as in {@link checkEInvoice}. */
 export function rulesFor (data: JsonObject, reading: Reading): { required: string[], advised: string[] } {
-  const { required, advised } = rulesOf({ invoice: modelOf(data, reading), format: reading.format }, reading)
+  const { required, advised } = rulesOf(modelOf(data, reading), reading)
   const ids = (rules: readonly EInvoiceRule[]): string[] => [...new Set(rules.map(({ id }) => id))]
   return { required: ids(required), advised: ids(advised) }
 }
 
 type Sets = readonly (typeof ruleSets)[RuleSet][]
+/** Between French parties the rules of French platforms are advice, unless whoever transmits the invoice requires them. */
+type French = 'required' | 'advised' | 'apart'
 
-/** What the profile requires, or whoever transmits it; between French parties the rules of French platforms are advice for other ones. */
-function setsOf (invoice: EInvoiceModel, { rules }: Reading): { required: Sets, advised: Sets } {
-  const required = profiles[invoice.profile].rules.map((name) => ruleSets[name])
-  if (required.includes(ruleSets.france) || !isFrench(invoice)) return { required, advised: [] }
-  return rules === 'FRANCE' ? { required: [...required, ruleSets.france], advised: [] } : { required, advised: [ruleSets.france] }
+function setsOf ({ profile }: RuleSetting, french: French): { required: Sets, advised: Sets } {
+  const required = profiles[profile].rules.map((name) => ruleSets[name])
+  if (required.includes(ruleSets.france) || french === 'apart') return { required, advised: [] }
+  return french === 'required' ? { required: [...required, ruleSets.france], advised: [] } : { required, advised: [ruleSets.france] }
 }
 
 /** What is broken. Where the sums are stated, the profile does not say the rest, and its rules do not ask for it. */
 function brokenIn (known: readonly EInvoiceRule[], subject: RuleInput, base: string): Problem[] {
   const { invoice: { stated, profile } } = subject
   const isSaid = (at: string): boolean => stated === undefined || reaches(profiles[profile].level, termAt(at)?.level ?? 'MINIMUM')
-  return known.flatMap(({ id, message, broken }) => broken(subject).filter(isSaid).map((at) => ({ path: base + at, code: id, message })))
+  const problems: Problem[] = []
+  for (const { id, message, broken } of known) {
+    for (const at of broken(subject)) if (isSaid(at)) problems.push({ path: base + at, code: id, message })
+  }
+  return problems
 }
 
 /** A profile that the format does not have. */

@@ -1,3 +1,4 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { hasMod97 } from '../model/check-digits.ts'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceLine, PartyAddress, Period } from '../model/model.ts'
@@ -146,7 +147,7 @@ export const coreAdvice: readonly EInvoiceRule[] = [
     ({ invoice, totals, format }) =>
       (format === 'UBL' && invoice.isCreditNote) || totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),
   ruleOfLines('line_id_twice', '/id', 'The id of a line is that of no other line of the invoice (BT-126).',
-    ({ id, at }, { invoice }) => invoice.lines.find((other) => other.id === id)?.at === at),
+    ({ id, at }, { invoice: { lines } }) => firstPlaces(lines).get(id) === at),
   ruleOfLines('inside_one_country', '/taxCategory',
     'A supply inside the EU (K) goes from one country to another: seller, customer and place of delivery are in the same one.',
     ({ tax }, { invoice: { seller, customer, delivery } }) =>
@@ -155,6 +156,11 @@ export const coreAdvice: readonly EInvoiceRule[] = [
   rule('leitweg_id', '/buyerReference', 'A Leitweg-ID ends with two check digits (ISO 7064, modulo 97-10).',
     ({ invoice: { references: { buyer } } }) => buyer === undefined || !isLeitwegId.test(buyer) || hasMod97(buyer.replaceAll('-', '')))
 ]
+
+/** The place of the first line with each id. */
+const firstPlaces = memoizeByIdentity((lines: readonly EInvoiceLine[]): ReadonlyMap<string, string> =>
+  new Map(lines.toReversed().map(({ id, at }) => [id, at]))
+)
 
 /** The parts of a Leitweg-ID: the address of an authority, which begins with 2 to 12 digits, a part of its own, two check digits. */
 const isLeitwegId = /^\d{2,12}-[A-Z0-9]{1,30}-\d{2}$/

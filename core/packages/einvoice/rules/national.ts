@@ -3,7 +3,7 @@ import { isGreek, isIban, isNorwegian, luhn } from '../model/check-digits.ts'
 import { isGreekSeller, sellerCountry } from '../model/country.ts'
 import type { EInvoiceModel, PartyAddress, Text } from '../model/model.ts'
 import { ublTerms } from '../model/ubl-texts.ts'
-import { type EInvoiceRule, inProfiles, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
+import { allAdjustments, type EInvoiceRule, inProfiles, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Whether the addresses of seller and customer are in the country. */
 function isDomestic ({ seller, customer }: EInvoiceModel, country: string): boolean {
@@ -69,8 +69,8 @@ const denmark: readonly EInvoiceRule[] = [
       !inDenmark(invoice) || classifications.every(({ list }) => list !== 'TST') ||
       classifications.some(({ version = '' }) => unspsc.includes(version))),
   ruleOfEach('DK-R-004', 'In Denmark the reason code ZZZ needs the four digits of the tax as its reason, or a reason with a # inside.',
-    ({ invoice }) => inDenmark(invoice) ? [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)] : [],
-    ({ at }) => `${at}/reason`, ({ reasonCode, reason }) => reasonCode !== 'ZZZ' || /^(\d{4}|[^#][^]*#[^]*[^#])$/.test(reason ?? ''))
+    ({ invoice }) => inDenmark(invoice) ? allAdjustments(invoice) : [], ({ at }) => `${at}/reason`,
+    ({ reasonCode, reason }) => reasonCode !== 'ZZZ' || /^(\d{4}|[^#][^]*#[^]*[^#])$/.test(reason ?? ''))
 ]
 
 const dutch = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'NL'

@@ -1,3 +1,4 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { listField, objectField, textField } from '../model/fields.ts'
 import type { Payment } from '../model/model.ts'
 import { asWhole, type How, readHow } from '../read/payment.ts'
@@ -7,7 +8,7 @@ import { type EInvoiceRule, only, rule, type RuleInput, ruleOfEach } from './rul
 type Way = { payment: Payment, at: string, bank: string, given: How }
 
 /** Each way to pay that the invoice has. */
-function ways ({ data, invoice: { payment, otherPayments } }: RuleInput): Way[] {
+const ways = memoizeByIdentity(({ data, invoice: { payment, otherPayments } }: RuleInput): Way[] => {
   const others = listField(data, 'otherPayments')
   return [
     ...payment === undefined ? [] : [{ payment, at: '/payment', bank: '/bankDetails', given: readHow(data) }],
@@ -18,7 +19,7 @@ function ways ({ data, invoice: { payment, otherPayments } }: RuleInput): Way[] 
       given: readHow(asWhole(others[index] ?? {}))
     }))
   ]
-}
+})
 
 /** A rule about each way to pay. */
 function ruleOfWays (id: string, message: string, at: (way: Way) => string, holds: (way: Way) => boolean): EInvoiceRule {

@@ -1,7 +1,8 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { type Form, forms } from '../model/check-digits.ts'
 import { germanTypes, peppolAddressSchemes, peppolTypes } from '../model/codes.ts'
-import type { Identifier, Period } from '../model/model.ts'
-import { type EInvoiceRule, parties, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
+import type { EInvoiceModel, Identifier, Period } from '../model/model.ts'
+import { allAdjustments, type EInvoiceRule, parties, rule, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Exemption codes that belong to one category (P0104 to P0111). */
 const codesOfCategories = [
@@ -23,9 +24,8 @@ export const sharedRules: readonly EInvoiceRule[] = [
   rule('PEPPOL-EN16931-R020', '/seller/electronicAddress',
     'The seller has an electronic address (BT-34), or a registration or VAT number from which one can be derived.',
     ({ invoice }) => invoice.seller.electronicAddress !== undefined),
-  ruleOfEach('PEPPOL-EN16931-R042', 'A base amount needs a percentage.',
-    ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/percent`,
-    ({ base, percent }) => base === undefined || percent !== undefined),
+  ruleOfEach('PEPPOL-EN16931-R042', 'A base amount needs a percentage.', ({ invoice }) => allAdjustments(invoice),
+    ({ at }) => `${at}/percent`, ({ base, percent }) => base === undefined || percent !== undefined),
   rule('PEPPOL-EN16931-R061', '/payment/mandate/reference', 'A direct debit (49, 59) has the reference of its mandate (BT-89).',
     ({ invoice: { payment } }) =>
       payment === undefined || !['49', '59'].includes(payment.means) || payment.mandate?.reference !== undefined),
@@ -63,8 +63,8 @@ export const peppolAdvice: readonly EInvoiceRule[] = formRules(({ isAdvice }) =>
 /** The forms of identifiers, of those that are chosen. */
 function formRules (chosen: (form: Form) => boolean): EInvoiceRule[] {
   return Object.entries(forms).filter(([, form]) => chosen(form)).map(([scheme, { rule: id, message, holds }]) =>
-    ruleOfEach(id, message, (subject) => identifiers(subject).filter(({ given }) => given.scheme === scheme), ({ at }) => at, ({ given }) =>
-      holds(given.id))
+    ruleOfEach(id, message, ({ invoice }) => identifiers(invoice).filter(({ given }) => given.scheme === scheme), ({ at }) => at,
+      ({ given }) => holds(given.id))
   )
 }
 
@@ -74,10 +74,10 @@ function isOrdered (early: Period | undefined, late: Period | undefined, edge: '
   return first === undefined || second === undefined || first <= second
 }
 
-function identifiers (subject: RuleInput): { given: Identifier, at: string }[] {
-  const { payee } = subject.invoice
+const identifiers = memoizeByIdentity((invoice: EInvoiceModel): { given: Identifier, at: string }[] => {
+  const { payee } = invoice
   const all = [
-    ...parties(subject).flatMap(({ party, at }) => [
+    ...parties({ invoice }).flatMap(({ party, at }) => [
       { given: party.electronicAddress, at: `${at}/electronicAddress/id` },
       ...party.ids.map((given) => ({ given, at: `${at}${given.at}/id` })),
       { given: party.registration, at: `${at}/registration/id` }
@@ -86,4 +86,4 @@ function identifiers (subject: RuleInput): { given: Identifier, at: string }[] {
     { given: payee?.registration, at: '/payee/registration/id' }
   ]
   return all.flatMap(({ given, at }) => given === undefined ? [] : [{ given, at }])
-}
+})

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
+import { type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { ciiCountries, countryCodes } from '../model/codes.ts'
 import type { AllowanceCharge, EInvoiceLine, EInvoiceModel, Party } from '../model/model.ts'
 import { type EInvoiceFormat, type EInvoiceProfile, eInvoiceProfiles } from '../model/profiles.ts'
@@ -16,8 +16,11 @@ export type EInvoiceRule = {
   message: string
   broken: (subject: RuleInput) => readonly string[]
   /** For which profiles and formats it is; without it, for all. */
-  applies?: (subject: Pick<RuleInput, 'invoice' | 'format'>) => boolean
+  applies?: (setting: RuleSetting) => boolean
 }
+
+/** What decides which rules an invoice is held against. */
+export type RuleSetting = { profile: EInvoiceProfile, format: EInvoiceFormat }
 
 /** A rule about one place. */
 export function rule (id: string, at: string, message: string, holds: (subject: RuleInput) => boolean): EInvoiceRule {
@@ -32,7 +35,7 @@ export function ruleOfEach<Part> (
   at: (part: Part) => string,
   holds: (part: Part, subject: RuleInput) => boolean
 ): EInvoiceRule {
-  return { id, message, broken: (subject) => parts(subject).flatMap((part) => holds(part, subject) ? [] : [at(part)]) }
+  return { id, message, broken: (subject) => parts(subject).filter((part) => !holds(part, subject)).map((part) => at(part)) }
 }
 
 /** A rule about each line. The field is the place of the problem. */
@@ -54,10 +57,18 @@ export function ruleOfAdjustments (
   message: string,
   holds: (adjustment: AllowanceCharge, subject: RuleInput) => boolean
 ): EInvoiceRule {
-  const all = ({ invoice }: RuleInput): readonly AllowanceCharge[] =>
-    of === 'invoice' ? invoice.adjustments : invoice.lines.flatMap(({ adjustments }) => adjustments)
+  const all = ({ invoice }: RuleInput): readonly AllowanceCharge[] => of === 'invoice' ? invoice.adjustments : adjustmentsOfLines(invoice)
   return ruleOfEach(id, message, (subject) => all(subject).filter((adjustment) => adjustment.kind === kind), ({ at }) => at + field, holds)
 }
+
+const adjustmentsOfLines = memoizeByIdentity(({ lines }: EInvoiceModel): readonly AllowanceCharge[] =>
+  lines.flatMap(({ adjustments }) => adjustments)
+)
+
+/** The allowances and charges of the invoice, and those of its lines. */
+export const allAdjustments = memoizeByIdentity(
+  (invoice: EInvoiceModel): readonly AllowanceCharge[] => [...invoice.adjustments, ...adjustmentsOfLines(invoice)]
+)
 
 /** The countries that a format permits. */
 export function countriesIn (format: EInvoiceFormat): ReadonlySet<string> {
@@ -65,13 +76,13 @@ export function countriesIn (format: EInvoiceFormat): ReadonlySet<string> {
 }
 
 /** The seller and the customer with their places. */
-export function parties ({ invoice }: RuleInput): { party: Party, at: string }[] {
+export function parties ({ invoice }: Pick<RuleInput, 'invoice'>): { party: Party, at: string }[] {
   return [{ party: invoice.seller, at: '/seller' }, { party: invoice.customer, at: '/customer' }]
 }
 
 /** The rules for the profiles to which they apply. */
 export function inProfiles (names: readonly EInvoiceProfile[], rules: readonly EInvoiceRule[]): EInvoiceRule[] {
-  return rules.map((known) => where(known, ({ invoice }) => names.includes(invoice.profile)))
+  return rules.map((known) => where(known, ({ profile }) => names.includes(profile)))
 }
 
 /** The rules for every other profile. */
@@ -85,5 +96,5 @@ export function only (formats: readonly EInvoiceFormat[], rules: readonly EInvoi
 }
 
 function where (known: EInvoiceRule, applies: NonNullable<EInvoiceRule['applies']>): EInvoiceRule {
-  return { ...known, applies: (subject) => applies(subject) && known.applies?.(subject) !== false }
+  return { ...known, applies: (setting) => applies(setting) && known.applies?.(setting) !== false }
 }

@@ -1,10 +1,11 @@
-import { type Decimal, lineTolerance, roundedTo, slack } from '@dispatch/common'
+import { type Decimal, lineTolerance, slack } from '@dispatch/common'
 import { amount } from '../model/fields.ts'
 import type { EInvoiceLine } from '../model/model.ts'
 import { isCounted } from '../model/sub-lines.ts'
 import { amountDigits } from '../model/totals.ts'
 import { grossOf, hasLikePrices, pricedOf, sumOfAdjustments } from '../read/lines.ts'
-import { type EInvoiceRule, inProfiles, notInProfiles, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
+import { allAdjustments, type EInvoiceRule, inProfiles, notInProfiles, rule, type RuleInput, ruleOfAdjustments, ruleOfEach,
+  ruleOfLines } from './rule.ts'
 
 /** A given amount must equal the computed one. A missing amount is computed. */
 const sums: readonly EInvoiceRule[] = [
@@ -115,22 +116,21 @@ const roundness: readonly EInvoiceRule[] = [
 ]
 
 function isRound (value: Decimal | undefined, currency = ''): boolean {
-  return value?.eq(roundedTo(value, amountDigits(currency))) !== false
+  return value === undefined || value.decimalPlaces() <= amountDigits(currency)
 }
 
 /** Validators of CII sum in binary floats, which hold cents exactly up to 9 × 10^13. */
-const most = '1e12'
+const wholeDigits = 12
 const tooLarge = 'An amount is below 10^12: validators cannot add larger amounts exactly.'
 
 function isSmall (value: Decimal | undefined): boolean {
-  return value?.abs().lt(most) !== false
+  return value === undefined || value.e < wholeDigits
 }
 
 /** Values that cannot be summed. */
 const measures: readonly EInvoiceRule[] = [
   ruleOfLines('amount_out_of_range', '/total', tooLarge, ({ net, price, quantity }) => [net, price, quantity].every(isSmall)),
-  ruleOfEach('amount_out_of_range', tooLarge,
-    ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/amount`,
+  ruleOfEach('amount_out_of_range', tooLarge, ({ invoice }) => allAdjustments(invoice), ({ at }) => `${at}/amount`,
     ({ amount: given, base }) => isSmall(given) && isSmall(base)),
   ...(['prepaidAmount', 'roundingAmount', 'taxCurrencyAmount'] as const).map((field) =>
     rule('amount_out_of_range', `/${field}`, tooLarge, ({ data }) => isSmall(amount(data, field)))

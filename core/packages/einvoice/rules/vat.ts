@@ -1,4 +1,4 @@
-import type { Decimal } from '@dispatch/common'
+import { type Decimal, memoizeByIdentity, Money } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceModel, Tax, Text } from '../model/model.ts'
 import { exemptionOf } from '../read/read.ts'
@@ -61,12 +61,20 @@ const categories: readonly Category[] = [
 /** Something with a VAT category; `number` is that of the rule about its rate. */
 type Taxed = { tax: Tax, at: string, number: '05' | '06' | '07' }
 
-function taxed ({ lines, adjustments }: EInvoiceModel): Taxed[] {
-  return [
-    ...lines.map(({ tax, at }) => ({ tax, at, number: '05' as const })),
-    ...adjustments.map(({ tax, at, kind }) => ({ tax, at, number: kind === 'allowance' ? '06' as const : '07' as const }))
-  ]
+const taxed = memoizeByIdentity(({ lines, adjustments }: EInvoiceModel): readonly Taxed[] => [
+  ...lines.map(({ tax, at }) => ({ tax, at, number: '05' as const })),
+  ...adjustments.map(({ tax, at, kind }) => ({ tax, at, number: kind === 'allowance' ? '06' as const : '07' as const }))
+])
+
+const byCategory = memoizeByIdentity((invoice: EInvoiceModel) => Map.groupBy(taxed(invoice), ({ tax }) => tax.category))
+
+/** What has a category. */
+function partsIn (invoice: EInvoiceModel, code: string): readonly Taxed[] {
+  return byCategory(invoice).get(code) ?? []
 }
+
+/** The lowest rate above 0. */
+const least = new Money('0.5')
 
 /**
  * The rules of each category (BR-S-*, BR-Z-*, BR-E-*, BR-AE-*, BR-IC-*, BR-G-*, BR-O-*, BR-AF-*, BR-AG-*). The sums of the groups (-08,
@@ -82,15 +90,15 @@ export const vatRules: readonly EInvoiceRule[] = [
     ruleOfEach('BR-CL-18', 'Factur-X does not support split payment (B); UBL and CII do.', ({ invoice }) => taxed(invoice),
       ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'B')
   ]),
-  ruleOfEach('BR-48', 'Split payment (B) has a rate (BT-119).', ({ invoice }) => taxed(invoice).filter(({ tax }) => tax.category === 'B'),
-    ({ at }) => `${at}/taxRate`, ({ tax }) => tax.rate !== undefined),
+  ruleOfEach('BR-48', 'Split payment (B) has a rate (BT-119).', ({ invoice }) => partsIn(invoice, 'B'), ({ at }) => `${at}/taxRate`,
+    ({ tax }) => tax.rate !== undefined),
   rule('BR-IC-11', '/delivery/date', 'A supply inside the EU (K) says when it was delivered, or its period (BT-72, BG-14).',
     ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.date !== undefined || invoice.period !== undefined),
   rule('BR-IC-12', '/delivery/country', 'A supply inside the EU (K) says the country that it was delivered to (BT-80).',
     ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.address.country !== undefined),
   ruleOfEach('BR-CO-17', 'A rate is 0, or at least 0.5: the validators of EN 16931 treat a rate that rounds to 0 as missing.',
     ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxRate`,
-    ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte('0.5')),
+    ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte(least)),
   ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.',
     ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`,
     ({ tax }) => tax.category === 'O' || tax.category === '')
@@ -107,7 +115,7 @@ function countriesOf ({ seller, customer, taxRepresentative, delivery, lines }: 
 }
 
 function uses (invoice: EInvoiceModel, code: string): boolean {
-  return taxed(invoice).some(({ tax }) => tax.category === code)
+  return byCategory(invoice).has(code)
 }
 
 function rulesOf (category: Category): EInvoiceRule[] {
@@ -132,7 +140,7 @@ function rulesOf (category: Category): EInvoiceRule[] {
 function rateRules ({ code, family, name, rate, inCii }: Category, number: Taxed['number']): EInvoiceRule[] {
   const rateIs = (wanted: Rate): EInvoiceRule =>
     ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${wanted === 'none' ? 'left out' : wanted}.`, ({ invoice }) =>
-      taxed(invoice).filter((part) => part.tax.category === code && part.number === number), ({ at }) => `${at}/taxRate`, ({ tax }) =>
+      partsIn(invoice, code).filter((part) => part.number === number), ({ at }) => `${at}/taxRate`, ({ tax }) =>
       isRate(tax.rate, wanted))
   return [...only(['UBL'], [rateIs(rate)]), ...only(['CII', 'FACTUR_X'], [rateIs(inCii?.[number] ?? rate)])]
 }
@@ -156,7 +164,7 @@ function customerHas ({ customer }: EInvoiceModel, wanted: Category['customer'])
 
 function reasonNeeded ({ code, family, name }: Category): EInvoiceRule {
   return ruleOfEach(`${family}-10`, `With ${code} (${name}) the invoice says why: taxExemptionReason or taxExemptionCode (BT-120, BT-121).`,
-    ({ invoice }) => invoice.exemptions[code] === undefined ? taxed(invoice).filter(({ tax }) => tax.category === code).slice(0, 1) : [],
+    ({ invoice }) => invoice.exemptions[code] === undefined ? partsIn(invoice, code).slice(0, 1) : [],
     ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
@@ -176,6 +184,7 @@ function oneReason ({ code, family, name }: Category): EInvoiceRule {
 
 /** The parts of a category that give their own reason. */
 function withReason ({ data, invoice }: RuleInput, code: string): { at: string, reason: string }[] {
+  if (!uses(invoice, code)) return []
   const given = [...listField(data, 'lines'), ...listField(data, 'allowances'), ...listField(data, 'charges')]
   return taxed(invoice).flatMap(({ tax, at }, index) => {
     const exemption = tax.category === code ? exemptionOf(given[index] ?? {}) : undefined

@@ -2,13 +2,24 @@
 export type XmlFragment = string
 type Attributes = Readonly<Record<string, string | undefined>>
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&apos;' }
-
-const special = /[&<>"']/
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\'': '&apos;',
+  '\n': '&#10;',
+  '\t': '&#9;'
+}
 
 function escape (text: string): string {
   // Most texts contain none of them.
-  return special.test(text) ? text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character) : text
+  return /[&<>"']/.test(text) ? text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character) : text
+}
+
+/** Readers make spaces of line breaks in attributes, unless they are written as references. */
+function escapeInAttribute (text: string): string {
+  return /[&<>"'\n\t]/.test(text) ? text.replaceAll(/[&<>"'\n\t]/g, (character) => escapes[character] ?? character) : text
 }
 
 /** An element with a text; nothing if there is no text. */
@@ -34,14 +45,11 @@ function joined (pieces: readonly XmlFragment[]): string {
   return whole
 }
 
-const breaks: Readonly<Record<string, string>> = { '\n': '&#10;', '\t': '&#9;' }
-
-/** Readers make spaces of line breaks in attributes, unless they are written as references. */
 function written (attributes: Attributes): string {
   let whole = ''
   for (const name in attributes) {
     const text = attributes[name]
-    if (text !== undefined) whole += ` ${name}="${escape(text).replaceAll(/[\n\t]/g, (one) => breaks[one] ?? one)}"`
+    if (text !== undefined) whole += ` ${name}="${escapeInAttribute(text)}"`
   }
   return whole
 }
