@@ -295,10 +295,10 @@ await t.test('settings of the request are checked by the form of the chosen prov
     200
   )
   const answer = await validate(
-    invoiceRequest({}, { settings: { includePaymentCollectionLink: 'yes', paymentCollectionBeneficary: 'Ada' } })
+    invoiceRequest({}, { settings: { includePaymentCollectionLink: 'yes', paymentCollectionBeneficaryName: 'Ada' } })
   )
   t.equal(answer.status, 422)
-  t.same(told(answer).sort(), ['/settings/includePaymentCollectionLink type', '/settings/paymentCollectionBeneficary unknown_field'])
+  t.same(told(answer).sort(), ['/settings/includePaymentCollectionLink type', '/settings/paymentCollectionBeneficaryName unknown_field'])
   contains(t, JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
 })
 

@@ -187,27 +187,27 @@ function unknownField ({ parentSchema }: ErrorObject, name: string): Reading {
   return { code: 'unknown_field', at: name, message: `Unknown field "${name.slice(0, 50)}"${didYouMean(name, known)}.` }
 }
 
-/** A word of more slips than that (letters added, left out or wrong) is another word. */
-const mostSlips = 2
-
-/** From this many letters on, a word may be the beginning of the one that is meant: `provider` of `providerName`. */
-const leastBeginning = 5
+/** A word of more slips (letters added, left out or wrong) is another word: of a short one, more than one. */
+const slipsIn = (word: string): number => word.length < 5 ? 1 : 2
 
 /** ` (did you mean "x"?)` with the nearest known word, or an empty text when no word is near. */
 export function didYouMean (word: string, known: readonly string[]): string {
   if (word.length > 50) return ''
-  const slips = (name: string): number => {
-    const [given, meant] = [word.toLowerCase(), name.toLowerCase()]
-    const whole = distance(given, meant)
-    return word.length < leastBeginning ? whole : Math.min(whole, distance(given, meant.slice(0, given.length)))
-  }
+  const given = word.toLowerCase()
+  const slips = (name: string): number => areSwapped(given, name.toLowerCase()) ? 1 : distance(given, name.toLowerCase())
   const nearest = known.map((name) => ({ name, slips: slips(name) })).reduce<{ name: string, slips: number } | undefined>(
     (best, one) => best === undefined || one.slips < best.slips ? one : best,
     undefined
   )
   // A word that shares no letter with the text is not a typing mistake.
-  const isNear = nearest !== undefined && nearest.slips <= mostSlips && (nearest.slips === 0 || nearest.slips < word.length)
+  const isNear = nearest !== undefined && nearest.slips <= slipsIn(word) && (nearest.slips === 0 || nearest.slips < word.length)
   return isNear ? ` (did you mean "${nearest.name}"?)` : ''
+}
+
+/** Whether two words differ by two neighbours that have changed places: `nmae` and `name`. */
+function areSwapped (one: string, other: string): boolean {
+  const first = one.split('').findIndex((_, place) => one[place] !== other[place])
+  return first >= 0 && `${one.slice(0, first)}${one.charAt(first + 1)}${one.charAt(first)}${one.slice(first + 2)}` === other
 }
 
 function nearestOf (data: unknown, allowed: unknown): string {

@@ -141,11 +141,18 @@ await t.test('a day and a time are told from what only looks like one', (t) => {
 })
 
 await t.test('the nearest word is offered only when it is near', (t) => {
-  const known = ['providerName', 'template', 'metadata', 'id']
+  const known = ['providerName', 'template', 'metadata', 'id', 'sendByEmail', 'name']
   const offered: [string, string | undefined][] = [
     ['providername', 'providerName'],
-    ['provider', 'providerName'],
+    ['provider', undefined],
+    ['providerNam', 'providerName'],
+    ['sendOn', undefined],
     ['sendAt', undefined],
+    ['sendByMail', 'sendByEmail'],
+    ['nmae', 'name'],
+    ['anme', 'name'],
+    ['date', undefined],
+    ['nam', 'name'],
     ['tempalte', 'template'],
     ['METADATA', 'metadata'],
     ['ib', 'id'],

@@ -41,12 +41,11 @@ export function layoutOf ({ title, address, main, pages, query = '', style, lang
   other?: string | undefined
 }): Html {
   const { skip, all, reference, providers, label, search, toOther } = words[language]
+  const start = language === 'fr' ? '/docs/fr' : '/docs/en'
   const otherLanguage = language === 'en' ? 'fr' : 'en'
   const way = other === undefined
     ? html``
-    : html`<p class="other"><a href="/docs${
-      other === '' ? '' : `/${other}`
-    }" lang="${otherLanguage}" hreflang="${otherLanguage}">${toOther}</a></p>\n`
+    : html`<p class="other"><a href="/docs/${other}" lang="${otherLanguage}" hreflang="${otherLanguage}">${toOther}</a></p>\n`
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -58,33 +57,36 @@ export function layoutOf ({ title, address, main, pages, query = '', style, lang
 </head>
 <body>
 <a class="skip" href="#main">${skip}</a>
-<header><div class="bar"><a class="brand" href="/docs">Document Dispatch</a>
+<header><div class="bar"><a class="brand" href="${start}">Document Dispatch</a>
 <span class="ways"><a class="down" href="#pages">${all}</a><a href="/docs/reference">${reference}</a><a href="/docs/providers">${providers}</a></span>
-<form role="search" action="/docs/search"><label for="q">${label}</label>
+<form role="search" action="${language === 'fr' ? start : '/docs'}/search"><label for="q">${label}</label>
 <input type="search" id="q" name="q" value="${query}" maxlength="200" placeholder="${search}"><button>${search}</button></form></div></header>
 <div class="docs">
 <main id="main" tabindex="-1"><article>
 ${way}${main}</article></main>
-${menuOf(pages, address)}
+${menuOf(pages, address, language)}
 </div>
 </body>
 </html>
 `
 }
 
-function menuOf (pages: readonly Page[], address: string | undefined): Html {
+/** The menu: the pages in English by their sections, and before them the French ones for who reads French. */
+function menuOf (pages: readonly Page[], address: string | undefined, language: Language): Html {
+  const linksTo = (list: readonly Page[]): Html =>
+    html`<ul>${
+      list.map((page) =>
+        html`<li><a href="/docs/${page.address}"${page.address === address ? html` aria-current="page"` : []}>${page.title}</a></li>`
+      )
+    }</ul>\n`
   const sections = Object.entries(Object.groupBy(pages.filter(({ listed }) => listed), ({ section }) => section))
-  return html`<nav id="pages" aria-label="Documentation" lang="en">
-${
-    sections.map(([name, list = []]) => {
-      const links = html`<ul>${
-        list.map((page) =>
-          html`<li><a href="/docs/${page.address}"${page.address === address ? html` aria-current="page"` : []}>${page.title}</a></li>`
-        )
-      }</ul>\n`
-      if (!folded.includes(name)) return html`<h2>${name}</h2>${links}`
-      const isOpen = list.some((page) => page.address === address)
-      return html`<details${isOpen ? html` open` : []}><summary>${name}</summary>${links}</details>`
-    })
-  }</nav>`
+  const english = sections.map(([name, list = []]) => {
+    if (!folded.includes(name)) return html`<h2>${name}</h2>${linksTo(list)}`
+    const isOpen = list.some((page) => page.address === address)
+    return html`<details${isOpen ? html` open` : []}><summary>${name}</summary>${linksTo(list)}</details>`
+  })
+  if (language === 'en') return html`<nav id="pages" aria-label="Documentation" lang="en">\n${english}</nav>`
+  const own = pages.filter((page) => page.language === language)
+  return html`<nav id="pages" aria-label="Documentation">
+<h2>Pages en français</h2>${linksTo(own)}<div lang="en">${english}</div></nav>`
 }

@@ -1,11 +1,12 @@
 import { latestVersion } from '@dispatch/contract'
-import { stylesheet } from '@dispatch/plugins/console'
+import { languageOf, stylesheet } from '@dispatch/plugins/console'
 import { type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ApiDocument } from '../service/api.ts'
 import type { Documentation } from '../service/documentation.ts'
+import type { Language } from '../service/library.ts'
 import { llmsText } from '../service/llms.ts'
 import { plainOf } from '../service/markdown.ts'
 import { layoutOf } from './layout.ts'
@@ -49,20 +50,19 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     return known
   }
 
-  app.get('/docs', { schema }, async (_request, reply) =>
-    reply.headers(pageHeaders).send(
-      keep('', () => page({ title: 'Documentation', address: '', main: startOf(documentation), other: 'fr' }))
-    ))
-  app.get('/docs/fr', { schema }, async (_request, reply) => {
-    const given = {
-      title: 'Documentation en français',
-      address: 'fr',
-      main: frenchStartOf(documentation),
-      language: 'fr',
-      other: ''
-    } as const
-    return reply.headers(pageHeaders).send(keep('fr', () => page(given)))
+  const start = {
+    en: () => page({ title: 'Documentation', address: 'en', main: startOf(documentation), other: 'fr' }),
+    fr: () => page({ title: 'Documentation en français', address: 'fr', main: frenchStartOf(documentation), language: 'fr', other: 'en' })
+  }
+  // Without a language in the address, it is the one in which the console speaks to the same reader.
+  app.get('/docs', { schema }, async (request, reply) => {
+    void reply.header('vary', 'accept-language, cookie')
+    return languageOf(request).code === 'fr'
+      ? reply.header('cache-control', 'no-cache').redirect('/docs/fr')
+      : reply.headers(pageHeaders).send(keep('en', start.en))
   })
+  app.get('/docs/en', { schema }, async (_request, reply) => reply.headers(pageHeaders).send(keep('en', start.en)))
+  app.get('/docs/fr', { schema }, async (_request, reply) => reply.headers(pageHeaders).send(keep('fr', start.fr)))
   app.get('/docs/', { schema }, async (_request, reply) => reply.redirect('/docs', 301))
   app.get('/docs/reference/', { schema }, async (_request, reply) => reply.redirect('/docs/reference', 301))
   for (const path of moved) {
@@ -73,10 +73,13 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     async (_request, reply) =>
       reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(style))
 
-  app.get<Asked>('/docs/search', { schema }, async ({ query: { q } }, reply) => {
-    const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
-    return reply.headers(pageHeaders).send(page({ title: 'Search', query, main: foundOf(query, documentation) }))
-  })
+  for (const [path, language] of [['/docs/search', 'en'], ['/docs/fr/search', 'fr']] as const) {
+    app.get<Asked>(path, { schema }, async ({ query: { q } }, reply) => {
+      const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
+      const { title, main } = foundOf(query, documentation, language)
+      return reply.headers(pageHeaders).send(page({ title, query, main, language }))
+    })
+  }
 
   app.get<Asked>('/docs/search.json', { schema }, async ({ query: { q } }, reply) => {
     const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
@@ -90,13 +93,13 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
 
   app.get<At>('/docs/pictures/*', { schema }, async ({ params: { '*': path } }, reply) => {
     const bytes = documentation.picture(path)
-    if (bytes === undefined) return missing(reply, page({ title: 'Not found', main: nowhere }))
+    if (bytes === undefined) return missing(reply, page(nowhere.en))
     return reply.type(path.endsWith('.svg') ? 'image/svg+xml' : 'image/png').header('cache-control', 'no-cache').send(bytes)
   })
 
   app.get<At>('/docs/*', { schema }, async ({ params: { '*': path } }, reply) => {
     const found = documentation.page(path.replace(/\.md$/, ''))
-    if (found === undefined) return missing(reply, page({ title: 'Not found', main: nowhere }))
+    if (found === undefined) return missing(reply, page(path.startsWith('fr/') ? nowhere.fr : nowhere.en))
     if (path.endsWith('.md')) {
       return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(documentation.markdown(found))
     }
@@ -112,9 +115,21 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
   done()
 }
 
-const nowhere = html`<h1>There is no such page</h1>
-<p>Search for it above, or look at <a href="/docs">the start of the documentation</a>.</p>
+const nowhere = {
+  en: {
+    title: 'Not found',
+    main: html`<h1>There is no such page</h1>
+<p>Search for it above, or look at <a href="/docs/en">the start of the documentation</a>.</p>
 `
+  },
+  fr: {
+    title: 'Introuvable',
+    language: 'fr',
+    main: html`<h1>Cette page n’existe pas</h1>
+<p>Cherchez-la ci-dessus, ou voyez <a href="/docs/fr">le début de la documentation</a>.</p>
+`
+  }
+} as const
 
 function missing (reply: FastifyReply, page: string): FastifyReply {
   return reply.code(404).headers(pageHeaders).send(page)
@@ -145,7 +160,7 @@ function frenchStartOf (documentation: Documentation): Html {
     html`<li><h2><a href="/docs/${address}">${title}</a></h2><p>${firstSentence(markdown)}</p></li>`
   )
   return html`<h1>Documentation en français</h1>
-<p>Pour les personnes qui travaillent dans la console. Les pages pour les programmes sont en <a href="/docs" hreflang="en">anglais</a>.</p>
+<p>Pour les personnes qui travaillent dans la console. Les pages pour les programmes sont en <a href="/docs/en" hreflang="en">anglais</a>.</p>
 <ul class="cards">${cards}</ul>
 `
 }
@@ -156,19 +171,29 @@ function firstSentence (markdown: string): string {
   return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.replace(/:$/, '.')
 }
 
-function foundOf (query: string, documentation: Documentation): Html {
-  const found = documentation.search(query, most)
-  const list = found.map(({ title, address, text }) => {
+const ofSearch = {
+  en: { title: 'Search', empty: 'Type a few words above.', nothing: 'Nothing has these words:' },
+  fr: { title: 'Recherche', empty: 'Tapez quelques mots ci-dessus.', nothing: 'Rien ne contient ces mots :' }
+} as const satisfies Readonly<Record<Language, object>>
+
+/** What a search shows. Who reads French gets what is in French first. */
+function foundOf (query: string, documentation: Documentation, language: Language): { title: string, main: Html } {
+  const { title: heading, empty, nothing } = ofSearch[language]
+  const isFrench = ({ address }: { address: string }) => address.startsWith('/docs/fr/')
+  const all = documentation.search(query, language === 'fr' ? Infinity : most)
+  const found = language === 'fr' ? [...all.filter(isFrench), ...all.filter((one) => !isFrench(one))].slice(0, most) : all
+  const list = found.map((part) => {
+    const { title, address, text } = part
     const plain = plainOf(text)
     const excerpt = plain === '' ? [] : html`<p>${plain.slice(0, shown)}${plain.length > shown ? '…' : ''}</p>`
-    const language = address.startsWith('/docs/fr/') ? html` lang="fr"` : []
-    return html`<li${language}><a href="${address}">${title}</a>${excerpt}</li>`
+    return html`<li lang="${isFrench(part) ? 'fr' : 'en'}"><a href="${address}">${title}</a>${excerpt}</li>`
   })
-  return html`<h1>Search</h1>
+  const main = html`<h1>${heading}</h1>
 ${
-    query === '' ? html`<p>Type a few words above.</p>` : found.length === 0
-      ? html`<p>Nothing has these words: ${query}</p>`
+    query === '' ? html`<p>${empty}</p>` : found.length === 0
+      ? html`<p>${nothing} ${query}</p>`
       : html`<ul class="found">${list}</ul>`
   }
 `
+  return { title: heading, main }
 }

@@ -63,7 +63,7 @@ export function createDocumentation (): Documentation {
   return {
     pages: () => library().pages,
     page: (address) => reference.test(address) ? apiByAddress().get(address) : library().byAddress.get(address),
-    markup: (page) => markupOf(page.markdown, (link) => library().linkOf(page, link)),
+    markup: (page) => markupOf(page.markdown, (link) => library().linkOf(page, link), page.language),
     markdown: (page) => markdownOf(page.markdown, (link) => library().linkOf(page, link)),
     picture: (path) => library().pictures.get(path)?.(),
     search: (query, most) => index()(query, most),

@@ -1,15 +1,20 @@
 import { type Html, html } from '@dispatch/plugins/routes'
 import { Lexer, Marked, type RendererThis, type Token, type Tokens } from 'marked'
+import type { Language } from './library.ts'
 
 /** Where a link of a page leads in the documentation; undefined where nothing is served. */
 export type Resolve = (link: string) => string | undefined
 
 /** What the words behind the language of a block of code say of it. */
-const captions: Readonly<Record<string, string>> = { answer: 'Answer', callback: 'Callback' }
+const captions = {
+  en: { answer: 'Answer', callback: 'Callback' },
+  fr: { answer: 'Réponse', callback: 'Rappel' }
+} as const satisfies Readonly<Record<Language, Readonly<Record<string, string>>>>
 
 /** A page as markup. Raw markup in the text stays text, and a link leads to what the documentation has or to another site. */
-export function markupOf (markdown: string, resolve: Resolve): Html {
+export function markupOf (markdown: string, resolve: Resolve, language: Language = 'en'): Html {
   const slug = slugs()
+  const captionOf: Readonly<Record<string, string>> = captions[language]
   const inner = (renderer: RendererThis, tokens: Tokens.Generic[] | undefined): Html => ({
     markup: renderer.parser.parseInline(tokens ?? [])
   })
@@ -23,7 +28,7 @@ export function markupOf (markdown: string, resolve: Resolve): Html {
       },
       code: ({ text, lang = '' }) => {
         const [, ...words] = lang.split(' ')
-        const caption = words.map((word) => captions[word] ?? /^file=(.+)$/.exec(word)?.[1]).find((one) => one !== undefined)
+        const caption = words.map((word) => captionOf[word] ?? /^file=(.+)$/.exec(word)?.[1]).find((one) => one !== undefined)
         return html`${caption === undefined ? [] : html`<p class="caption">${caption}</p>\n`}<pre><code>${text}</code></pre>\n`.markup
       },
       link ({ href, tokens }) {

@@ -16,7 +16,7 @@ await t.test('each page is served, with everything that it links to', async (t) 
   const addresses = new Set(documentation.pages().map(({ address }) => `/docs/${address}`))
   t.equal(addresses.size, documentation.pages().length, 'each has an address of its own')
   t.same(documentation.pages().filter(({ title }) => title === ''), [], 'and a title')
-  const own = ['/docs', '/docs/fr', '/docs/reference', '/docs/reference/callbacks', '/docs/providers', '/console']
+  const own = ['/docs/en', '/docs/fr', '/docs/reference', '/docs/reference/callbacks', '/docs/providers', '/console']
   const anchors = new Map(documentation.pages().map((page) => [
     `/docs/${page.address}`,
     new Set([...documentation.markup(page).markup.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))
@@ -43,9 +43,11 @@ await t.test('each page is served, with everything that it links to', async (t) 
 
 await t.test('the guides of who uses the console are there in French, page by page', async (t) => {
   const french = documentation.pages().filter(({ language }) => language === 'fr')
-  t.same(french.map(({ address }) => address), ['fr/send-from-the-console', 'fr/run-a-company', 'fr/make-documents-yours'])
+  t.same(french.map(({ address }) => address), ['fr/send-from-the-console', 'fr/run-a-company', 'fr/make-documents-yours',
+    'fr/nothing-twice', 'fr/e-reporting', 'fr/for/admin'])
   const shapeOf = (markdown: string) =>
-    (markdown.match(/^(#+ |```.*|\|)/gm) ?? []).join('\n') + (markdown.match(/https?:\/\/[^ ']+/g) ?? []).join('\n')
+    (markdown.match(/^(#+ |```.*|curl |- |\|(?: `[^|]*)?)/gm) ?? []).join('\n') + (markdown.match(/^!\[/gm) ?? []).join('\n') +
+    (markdown.match(/https?:\/\/[^ ']+/g) ?? []).join('\n')
   for (const page of french) {
     const english = documentation.page(page.other!)!
     t.equal(english.other, page.address)
@@ -58,9 +60,39 @@ await t.test('the guides of who uses the console are there in French, page by pa
       `<a href="/docs/${page.address}" lang="fr" hreflang="fr">Cette page en français</a>`)
     contains(t, (await get('/docs/fr')).body, `<a href="/docs/${page.address}">${page.title}</a>`)
     contains(t, (await get(`/docs/${page.address}.md`)).body, `# ${page.title}`)
+    for (const [, link = ''] of documentation.markup(page).markup.matchAll(/href="\/docs\/([^"#]*)/g)) {
+      t.equal(documentation.page(`fr/${link}`), undefined, `${page.address} leads to ${link} in English, which is there in French`)
+    }
   }
+  contains(t, (await get('/docs/fr/for/admin')).body,
+    /<h2>Pages en français<\/h2>.*aria-current="page">Pour les administrateurs<.*<div lang="en">/s)
+  contains(t, (await get('/docs/fr/run-a-company')).body, '<p class="caption">Réponse</p>')
   contains(t, (await get('/docs/search?q=approuvé+règle')).body, /<li lang="fr"><a href="\/docs\/fr\/run-a-company#/)
+  const found = (await get('/docs/fr/search?q=budgets')).body
+  contains(t, found, /<h1>Recherche<\/h1>\n<ul class="found"><li lang="fr"><a href="\/docs\/fr\/for\/admin#budgets"/)
+  contains(t, found, '<li lang="en"><a href="/docs/for/admin#budgets"')
+  contains(t, found, '<form role="search" action="/docs/fr/search">')
+  contains(t, (await get('/docs/fr/search?q=xyzzy')).body, 'Rien ne contient ces mots : xyzzy')
   lacks(t, (await get('/llms.txt')).body, '/docs/fr/')
+})
+
+await t.test('the documentation begins in the language in which the console speaks to the same reader', async (t) => {
+  const begin = async (path: string, headers: Readonly<Record<string, string>>) => {
+    const answer = await fetch(url + path, { headers, redirect: 'manual' })
+    return [answer.status, answer.headers.get('location'), /<html lang="(..)">/.exec(await answer.text())?.[1]]
+  }
+  const chosen = (language: string) => ({
+    cookie: `__Host-console-language=${language}`,
+    'accept-language': language === 'fr' ? 'en' : 'fr'
+  })
+  t.same(await begin('/docs', { 'accept-language': 'fr-FR,fr;q=0.9,en;q=0.8' }), [302, '/docs/fr', undefined])
+  t.same(await begin('/docs', chosen('fr')), [302, '/docs/fr', undefined])
+  t.same(await begin('/docs', chosen('en')), [200, null, 'en'])
+  t.same(await begin('/docs', { 'accept-language': 'de' }), [200, null, 'en'])
+  t.same(await begin('/docs/en', chosen('fr')), [200, null, 'en'])
+  contains(t, (await get('/docs/fr')).body, '<a href="/docs/en" lang="en" hreflang="en">This page in English</a>')
+  contains(t, (await get('/docs/en')).body, '<a href="/docs/fr" lang="fr" hreflang="fr">Cette page en français</a>')
+  t.same(await begin('/docs/fr/nothing', {}), [404, null, 'fr'])
 })
 
 await t.test('a guide links to nothing that is not served', (t) => {
@@ -177,9 +209,9 @@ await t.test('axe finds nothing on the pages', { skip: browser === undefined && 
   const context = await browser!.newContext()
   const faults = watchFaults(context, url)
   const page = await context.newPage()
-  for (const path of ['/docs', '/docs/fr', '/docs/fr/run-a-company', '/docs/nothing-twice', '/docs/services/invoicing', '/docs/errors',
-    '/docs/for/client', '/docs/for/operator', '/docs/search?q=callback', '/docs/no', '/docs/reference', '/docs/reference/dispatchInvoicing',
-    '/docs/reference/callbacks', '/docs/reference/types/InvoicingRequest'])
+  for (const path of ['/docs', '/docs/fr', '/docs/fr/for/admin', '/docs/fr/search?q=rappel', '/docs/nothing-twice',
+    '/docs/services/invoicing', '/docs/errors', '/docs/for/client', '/docs/for/operator', '/docs/search?q=callback', '/docs/no',
+    '/docs/reference', '/docs/reference/dispatchInvoicing', '/docs/reference/callbacks', '/docs/reference/types/InvoicingRequest'])
   {
     await page.goto(url + path)
     await isRight(t, page, path)
