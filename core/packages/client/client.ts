@@ -387,7 +387,8 @@ type Between = { base: string, apiVersion: string, served: string | null, isLogi
 /** The sentence of an error, with what to do about it at the client. `served`: the version that answered. */
 function explained (word: string, message: string, { base, apiVersion, served, isLogin }: Between): string {
   const { pathname } = new URL(base)
-  if (word === 'not_found' && pathname !== '/') {
+  // `/api` behind which `/api/sms` is asked for is a chain whose first service is called "api".
+  if ((word === 'not_found' || word === 'unknown_service') && pathname !== '/') {
     return `${message} "baseUrl" has the path "${pathname}": leave it out, unless the service is there.`
   }
   if (word === 'unauthorized' && isLogin) return `${message} Check "login", or give a "key".`

@@ -52,6 +52,13 @@ const cases: Readonly<Record<string, Case>> = {
     tells: /--url has the path "\/api": leave it out/,
     code: 1
   },
+  'an address with a path too much, which a chain could have': {
+    turns: [refusal(404, 'unknown_service')],
+    path: '/api',
+    error: 'unknown_service',
+    says: /"baseUrl" has the path "\/api": leave it out, unless the service is there\.$/,
+    code: 1
+  },
   'an expired key': {
     turns: [refusal(401, 'unauthorized')],
     error: 'unauthorized',
