@@ -11,7 +11,10 @@ import { until } from '../core/work/support.ts'
 import { startService } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const pages = globSync(['core/packages/features/documentation/guides/*/*.md', 'core/packages/services/*/README.md'], { cwd: root }).sort()
+const pages = globSync(['core/packages/features/documentation/guides/*/*.md', 'core/packages/services/*/README.md',
+  'plugins/guides/admin*.md'], {
+  cwd: root
+}).sort()
 
 const receiver = await createVendor()
 receiver.answer({ status: 200 })
