@@ -137,7 +137,10 @@ export async function approvedForRow (
 ): Promise<readonly string[]> {
   if (approval === undefined || !('batchId' in approval) || approval.checkedAt === null) return []
   const { batchId, checkedAt } = approval
-  const changes = [...steps, ...deferred].flatMap(({ template }) => template?.template.inUseSince ?? template?.template.updatedAt ?? [])
+  const changes = [...steps, ...deferred].flatMap(({ template: { template } = {} }) => [
+    ...template === undefined ? [] : [template.inUseSince ?? template.updatedAt],
+    ...template?.brand?.inUseSince === undefined ? [] : [template.brand.inUseSince]
+  ])
   const since = changes.reduce((last, one) => one > last ? one : last, checkedAt)
   return (await Promise.all(approvals.map((desk) => desk.approvedBy(companyId, { batchId, since })))).flat()
 }

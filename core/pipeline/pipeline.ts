@@ -45,6 +45,8 @@ export type Pipeline =
     validate: (command: DispatchCommand, how?: Lookup) => Promise<ValidationResponse>
     /** The same for whoever decides about it. */
     review: (command: DispatchCommand) => Promise<Review>
+    /** What the review would say stands for all of it: nobody outside is asked for that. */
+    seen: (command: DispatchCommand) => Promise<string>
     /** The same for a row of a batch. */
     checkRow: (command: DispatchCommand) => Promise<CheckedRow>
     /** Tells what the first step of a dispatch would send. Nothing is recorded or sent. */
@@ -92,6 +94,7 @@ export function createPipeline (
     ...createDispatchActions(dependencies, { resume: runner.resume, link }),
     validate: async (command, how = {}) => (await validate(dependencies, planner, command, how)).answer,
     review: (command) => review(dependencies, planner, command),
+    seen: async (command) => seenIn(command, await planInTime(planner.plan(command, planner.read(command)))),
     checkRow: (command) => checkRow(dependencies, planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     async dispatch (command) {

@@ -4,7 +4,7 @@ import type { KeptBrand, TemplateSource } from '@dispatch/documents'
 /**
  * One version of a template. `companyId` null: it is shared. `source`: the block model; `schema`: the JSON Schema of its data. `updatedAt`:
  * when it was saved; `inUseSince`: when the version that dispatches use now was published last. `brand`: of the company that sends it, with
- * the number of its version; absent where the template takes none or the company has none.
+ * the number of its version, and since when the company looks like that; absent where the template takes none or the company has none.
  */
 export type StoredTemplate = {
   id: number
@@ -17,7 +17,7 @@ export type StoredTemplate = {
   sample: JsonObject
   updatedAt: Date
   inUseSince?: Date
-  brand?: KeptBrand & { version: number }
+  brand?: KeptBrand & { version: number, inUseSince?: Date }
 }
 
 /** What dispatches need of templates. Whoever keeps templates provides it. */

@@ -41,8 +41,17 @@ export function namedIn (request: JsonObject): { documents: string[], files: str
   return { documents: [...documents], files: [...files] }
 }
 
-/** The template of a request, with its data; undefined where it names none. */
-export function templateIn ({ template }: JsonObject): { id: number, data: object } | undefined {
-  if (!isRecord(template) || typeof template['id'] !== 'number') return undefined
-  return { id: template['id'], data: isRecord(template['data']) ? template['data'] : {} }
+/** A template that a request names, by its number or by its name, with its data. */
+export type NamedTemplate = ({ id: number } | { name: string }) & { data: object }
+
+/** The templates that a request names, of its first step and of the later ones, in their order. */
+export function templatesIn (request: JsonObject): NamedTemplate[] {
+  const { metadata: _metadata, template, fileContent, ...later } = request
+  const dataOf = ({ data }: JsonObject): object => isRecord(data) ? data : {}
+  const own: NamedTemplate[] = []
+  if (isRecord(template) && typeof template['id'] === 'number') own.push({ id: template['id'], data: dataOf(template) })
+  if (isRecord(fileContent) && typeof fileContent['templateName'] === 'string') {
+    own.push({ name: fileContent['templateName'], data: dataOf(fileContent) })
+  }
+  return [...own, ...Object.values(later).flat().flatMap((step) => isRecord(step) ? templatesIn(step) : [])]
 }

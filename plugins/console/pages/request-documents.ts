@@ -5,11 +5,11 @@ import type { Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
 import { type ApiAnswer, type ApiFile, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
-import { namedIn, templateIn } from './planned.ts'
+import { namedIn, type NamedTemplate, templatesIn } from './planned.ts'
 import { previewFrame, sendNoPreview, sendPreview } from './preview.ts'
 
 /**
- * What a request sends, in frames: the document of its template (`<source>/document`), and the stored ones that it names
+ * What a request sends, in frames: what the templates of its steps make (`<source>/templates/0`), and the stored documents that it names
  * (`<source>/documents/0`). Nothing where there is none. `name`: what the request is, for readers who hear the page.
  */
 export function documentFrames (
@@ -18,7 +18,7 @@ export function documentFrames (
   { title, name, source, query = {} }: { title: string, name: string, source: string, query?: Readonly<Record<string, string>> }
 ): Html {
   const paths = [
-    ...templateIn(request) === undefined ? [] : [`${source}/document`],
+    ...templatesIn(request).map((_, nth) => `${source}/templates/${nth}`),
     ...namedIn(request).documents.map((_, nth) => `${source}/documents/${nth}`)
   ]
   if (paths.length === 0) return html``
@@ -29,10 +29,20 @@ export function documentFrames (
   }</section>`
 }
 
-/** Answers such a frame with the document that the template of a request makes of its data. */
-export async function sendTemplateDocument (reply: FastifyReply, visit: Visit, request: JsonObject): Promise<FastifyReply> {
-  const { id = 0, data = {} } = templateIn(request) ?? {}
-  return sendFile(reply, visit, await visit.api.file(`/api/v1/templates/${id}/preview`, { data }))
+/** Answers such a frame with what a template that a request names makes of its data. */
+export async function sendTemplateDocument (reply: FastifyReply, visit: Visit, request: JsonObject, nth: string): Promise<FastifyReply> {
+  const template = templatesIn(request)[Number(nth)]
+  const id = template === undefined ? 0 : await numberOfTemplate(visit, template)
+  return sendFile(reply, visit, await visit.api.file(`/api/v1/templates/${id}/preview`, { data: template?.data ?? {} }))
+}
+
+/** Of two templates with one name, the company's own is meant. */
+async function numberOfTemplate ({ api }: Visit, template: NamedTemplate): Promise<number> {
+  if ('id' in template) return template.id
+  const { data } = await api.read<{ data: { id: number, companyId: number | null }[] }>(
+    withQuery('/api/v1/templates', { name: template.name, status: 'published' })
+  )
+  return (data.find(({ companyId }) => companyId !== null) ?? data[0])?.id ?? 0
 }
 
 /** Answers such a frame with a stored document that a request names, and with no other. */

@@ -22,7 +22,7 @@ const freshness = createFreshness(database)
 await freshness.check()
 const templates = createTemplates(
   createTemplateStore(database, freshness),
-  createBrands({ database, freshness, details: () => Promise.resolve({}), now: () => new Date() })
+  createBrands({ database, freshness, details: () => Promise.resolve({ details: {} }), now: () => new Date() })
 )
 const catalogs: ResolveDependencies = {
   templates,

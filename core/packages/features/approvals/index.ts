@@ -37,7 +37,10 @@ export default defineFeature({
         createApprovals({ accounts, batches: held, database, now, outbox, pipeline, pages: pagesOf(config) }))
   ],
   tables: { approval_rules: 'company', approvals: 'company' },
-  migrations: { 'approvals/001-approvals': () => import('./migrations/001-approvals.ts') },
+  migrations: {
+    'approvals/001-approvals': () => import('./migrations/001-approvals.ts'),
+    'approvals/002-consents': () => import('./migrations/002-consents.ts')
+  },
   approvals: (given) => given.approvalDesk,
   namesFiles: ({ database }) => approvalFileUse(database),
   holds: (given) => [approvalsHolder(given.database, (ref, author) => given.approvals.end(ref, author))],
@@ -66,6 +69,7 @@ export default defineFeature({
     'approval.refused': { en: en.auditRefused, fr: fr.auditRefused },
     'approval.withdrawn': { en: en.auditWithdrawn, fr: fr.auditWithdrawn },
     'approval.expired': { en: en.auditExpired, fr: fr.auditExpired },
+    'approval.lapsed': { en: en.auditLapsed, fr: fr.auditLapsed },
     'approval.returned': { en: en.auditReturned, fr: fr.auditReturned },
     'approval_rule.added': { en: en.auditRuleAdded, fr: fr.auditRuleAdded },
     'approval_rule.changed': { en: en.auditRuleChanged, fr: fr.auditRuleChanged },

@@ -20,6 +20,7 @@ export const words = {
   approvalRule: 'Rule',
   approvalBySomebody: 'Approved by',
   approvalNobodyYet: 'Nobody yet',
+  approvalLapsed: 'Nobody any more: {by} had approved it before it changed, or before it could not be sent',
   approvalTotals: 'What it comes to',
   approvalAmounts: 'Amounts of its documents',
   approvalSum: 'Sum',
@@ -53,6 +54,9 @@ export const words = {
   approval_expired: 'Expired',
   approvalMailSubject: 'A dispatch waits for your approval',
   approvalMail: 'Somebody of your company wants to send what needs the approval of somebody else ({rules}). Nothing is sent before.',
+  approvalLapsedSubject: 'What you have approved waits for you again',
+  approvalLapsedMail: 'Something that you have approved was not sent ({rules}): a template, the brand, a provider or a price has changed ' +
+    'since, or it could not be sent. It waits until you have looked at it again.',
   approvalRules: 'Rules for approvals',
   rulesIntro: 'What a rule is about waits until somebody else has approved it: sent by a person, a program, an assistant or in a batch. ' +
     'Tests do not wait.',
@@ -91,6 +95,7 @@ export const words = {
   auditRefused: 'An approval was refused',
   auditWithdrawn: 'What waited for an approval was taken back',
   auditExpired: 'Nobody decided about an approval in time',
+  auditLapsed: 'Another document would come of what somebody had approved, who is asked again',
   auditReturned: 'What was approved could not be sent, and waits again',
   auditRuleAdded: 'A rule for approvals was added',
   auditRuleChanged: 'A rule for approvals was changed',

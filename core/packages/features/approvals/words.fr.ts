@@ -20,6 +20,7 @@ export const words = {
   approvalRule: 'Règle',
   approvalBySomebody: 'Approuvé par',
   approvalNobodyYet: 'Personne encore',
+  approvalLapsed: 'Plus personne : {by} l’avait approuvé avant que cela ne change ou ne puisse être envoyé',
   approvalTotals: 'Ce que cela représente',
   approvalAmounts: 'Montants des documents',
   approvalSum: 'Somme',
@@ -53,6 +54,10 @@ export const words = {
   approval_expired: 'Expiré',
   approvalMailSubject: 'Un envoi attend votre approbation',
   approvalMail: 'Une personne de votre société veut envoyer ce qu’une autre doit approuver ({rules}). Rien ne part avant.',
+  approvalLapsedSubject: 'Ce que vous avez approuvé vous attend de nouveau',
+  approvalLapsedMail:
+    'Un envoi que vous avez approuvé n’est pas parti ({rules}) : un modèle, la charte, un fournisseur ou un prix a changé ' +
+    'depuis, ou il n’a pas pu être envoyé. Il attend que vous l’examiniez de nouveau.',
   approvalRules: 'Règles d’approbation',
   rulesIntro: 'Ce que vise une règle attend l’approbation d’une autre personne, que l’envoi vienne d’une personne, d’un programme, d’un ' +
     'assistant ou d’un lot. Les essais n’attendent pas.',
@@ -91,6 +96,7 @@ export const words = {
   auditRefused: 'Une approbation a été refusée',
   auditWithdrawn: 'Une demande d’approbation a été retirée',
   auditExpired: 'Personne n’a décidé d’une approbation à temps',
+  auditLapsed: 'Un autre document résulterait de ce qu’une personne avait approuvé ; elle est consultée de nouveau',
   auditReturned: 'Ce qui était approuvé n’a pas pu être envoyé, et attend de nouveau',
   auditRuleAdded: 'Une règle d’approbation a été ajoutée',
   auditRuleChanged: 'Une règle d’approbation a été modifiée',

@@ -17,7 +17,8 @@ export default defineFeature({
   tables: { contacts: 'company', own_details: 'company' },
   migrations: {
     'contacts/001-contacts': () => import('./migrations/001-contacts.ts'),
-    'contacts/002-own-details-change': () => import('./migrations/002-own-details-change.ts')
+    'contacts/002-own-details-change': () => import('./migrations/002-own-details-change.ts'),
+    'contacts/003-own-details-time': () => import('./migrations/003-own-details-time.ts')
   },
   holds: ({ database }) => [contactsHolder(database)],
   routes: contactsRoutes,

@@ -31,7 +31,8 @@ export default defineFeature({
   provides: (provide) => [
     provide(ports.templates, ({ templateStore, brands: kept }) => createTemplates(templateStore, kept)),
     provide(templateStore, ({ database, freshness }) => createTemplateStore(database, freshness)),
-    provide(brands, ({ database, freshness, contacts: { own }, now }) => createBrands({ database, freshness, details: own, now })),
+    provide(brands,
+      ({ database, freshness, contacts: { ownSince }, now }) => createBrands({ database, freshness, details: ownSince, now })),
     provide(partials,
       ({ database, templateWorkers, brands: kept, now }) => createPartials({ database, templateWorkers, brands: kept, now })),
     provide(templateEditor,

@@ -19,7 +19,12 @@ const AskedRule = Type.Object({
     examples: [['grace@example.com']]
   }),
   approvedBy: Type.Union([Type.String(), Type.Null()], { description: 'The e-mail address of who has approved it for this rule.' }),
-  approvedAt: Type.Union([Timestamp, Type.Null()])
+  approvedAt: Type.Union([Timestamp, Type.Null()]),
+  lapsedBy: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The e-mail address of who had approved it before: something else would come of it now, or it could not be sent, so that ' +
+      'it waits for somebody to look again.'
+  })
 }, { title: 'AskedApprovalRule' })
 
 const Totals = Type.Object({

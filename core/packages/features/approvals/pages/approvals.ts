@@ -9,6 +9,7 @@ import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/approvals'
 type Named = { Params: { id: string } }
+type Nth = { Params: { id: string, nth: string }, Querystring: Query }
 type Sent = Named & { Body: URLSearchParams }
 
 const pathOf = ({ params: { id } }: Pick<FastifyRequest<Named>, 'params'>): string => `/api/v1/approvals/${encodeURIComponent(id)}`
@@ -36,12 +37,12 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
     async (request, reply) => reply.page(await view(visitOf(request), await read(request), { query: request.query }), 'framing'))
 
   // Of a batch, that of one of its rows.
-  app.get<Named & { Querystring: Query }>('/approvals/:id/document', async (request, reply) => {
+  app.get<Nth>('/approvals/:id/templates/:nth', async (request, reply) => {
     const visit = visitOf(request)
-    return sendTemplateDocument(reply, visit, await requestIn(visit, request))
+    return sendTemplateDocument(reply, visit, await requestIn(visit, request), request.params.nth)
   })
 
-  app.get<{ Params: { id: string, nth: string }, Querystring: Query }>('/approvals/:id/documents/:nth', async (request, reply) => {
+  app.get<Nth>('/approvals/:id/documents/:nth', async (request, reply) => {
     const visit = visitOf(request)
     return sendNamedDocument(reply, visit, await requestIn(visit, request), request.params.nth)
   })
@@ -155,9 +156,11 @@ function requestSections (words: Words, { name, request, source, query }: Reques
 /** The rules that want it: who approves it for each, and who has. */
 function rulesTable (words: Words, { asks }: ApprovalView): Html {
   return table(words.approvalRulesWanting, [words.approvalRule, words.ruleApprovers, words.approvalBySomebody],
-    asks.map(({ name, approvers, approvedBy, approvedAt }) =>
+    asks.map(({ name, approvers, approvedBy, approvedAt, lapsedBy }) =>
       html`<tr><th scope="row">${name}</th><td>${approvers.length === 0 ? words.ruleAdmins : approvers.join(', ')}</td><td>${
-        approvedBy === null ? words.approvalNobodyYet : html`${approvedBy}, ${time(approvedAt ?? '')}`
+        approvedBy === null
+          ? lapsedBy === null ? words.approvalNobodyYet : fill(words.approvalLapsed, { by: lapsedBy })
+          : html`${approvedBy}, ${time(approvedAt ?? '')}`
       }</td></tr>\n`
     ))
 }

@@ -5,8 +5,8 @@ import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { Batches } from '../../batches/service/batches.ts'
 import type { ApprovalFacts, ApprovalRowView, ApprovalView } from '../contract/approvals.ts'
-import { addressesOf, type ApprovalRef, type Circle, consentTo, dispatchUnder, listApprovals, listExpired, moveApproval, readApproval,
-  removeOld, takeStuck } from '../store/approvals.ts'
+import { addressesOf, type ApprovalRef, type Circle, consentsTo, consentTo, dispatchUnder, lapseConsents, listApprovals, listExpired,
+  moveApproval, readApproval, removeOld, takeConsented, takeStuck } from '../store/approvals.ts'
 import { rulesNow } from '../store/rules.ts'
 import type { ApprovalRow, StoredRule } from '../store/tables.ts'
 
@@ -39,6 +39,8 @@ export type Approvals = {
   end: (ref: ApprovalRef, author: AuditAuthor) => Promise<void>
   /** Sends what a process that has ended was about to send, and ends what waits for too long. */
   sweep: () => Promise<void>
+  /** Lets consents lapse to what has changed since, as far as it waits for others: who gave them is told. */
+  lookAgain: () => Promise<void>
   /** Removes some of what is old. */
   forget: () => Promise<void>
 }
@@ -58,7 +60,7 @@ const mostTries = 20
 type Needs = {
   accounts: Accounts
   database: Database
-  pipeline: Pick<Pipeline, 'review' | 'dispatch' | 'rulesForBatch'>
+  pipeline: Pick<Pipeline, 'review' | 'seen' | 'dispatch' | 'rulesForBatch'>
   batches: Pick<Batches, 'resumeApproved' | 'find' | 'end' | 'asked' | 'kept'>
   outbox: Pick<Outbox, 'tell'>
   now: () => Date
@@ -106,8 +108,8 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
   async function viewFor (actor: Actor, found: ApprovalRow): Promise<ApprovalView> {
     if (!isOpen(found)) return { ...await withNames(actor, found), review: null }
     try {
-      const { added, review } = await lookAgain(found)
-      return { ...await withNames(actor, { ...found, rules: [...found.rules, ...added] }), review }
+      const { rules, review } = await lookAgain(found)
+      return { ...await withNames(actor, { ...found, rules }), review }
     } catch (error) {
       if (!(error instanceof DispatchError)) throw error
       const { word, message, details } = error
@@ -119,18 +121,19 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
   async function withNames (actor: Actor, row: ApprovalRow): Promise<Omit<ApprovalView, 'review'>> {
     const { company_id: companyId, user_id: userId, decided_by: decidedBy, rules, request, facts: { totals } } = row
     const people = [userId, ...decidedBy === null ? [] : [decidedBy],
-      ...rules.flatMap(({ approvers, consent }) => [...approvers, ...consent === undefined ? [] : [consent.by]])]
+      ...rules.flatMap(({ approvers, consent, lapsed }) => [...approvers, ...[consent, lapsed].flatMap((one) => one?.by ?? [])])]
     const addresses = await addressesOf(database, companyId, [...new Set(people)])
     const nameOf = (id: number): string => addresses.get(id) ?? ''
     return {
       ...factsOf(row, { now: now(), pages }),
       askedBy: nameOf(userId),
       decider: decidedBy === null ? null : nameOf(decidedBy),
-      asks: rules.map(({ name, approvers, consent }) => ({
+      asks: rules.map(({ name, approvers, consent, lapsed }) => ({
         name,
         approvers: approvers.map(nameOf),
         approvedBy: consent === undefined ? null : nameOf(consent.by),
-        approvedAt: consent?.at ?? null
+        approvedAt: consent?.at ?? null,
+        lapsedBy: consent === undefined && lapsed !== undefined ? nameOf(lapsed.by) : null
       })),
       mayDecide: isOpen(row) && mayDecide(actor, row),
       mayRefuse: isOpen(row) && isNamed(actor, row),
@@ -139,16 +142,18 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     }
   }
 
-  /** What would come of it now, and the rules that want it since it was asked for. Throws what a dispatch would be refused with. */
-  async function lookAgain (row: ApprovalRow): Promise<{ added: StoredRule[], review: ApprovalView['review'] }> {
+  /** What would come of it now, and the rules that want it now, with the consents to that. Throws what a dispatch would be refused with. */
+  async function lookAgain (row: ApprovalRow): Promise<{ rules: StoredRule[], review: ApprovalView['review'] }> {
     const asker = await askerOf(row)
     const { batch_id: batchId } = row
     if (batchId !== null) {
       const asked = await batches.asked(asker, batchId)
-      return { added: asked === undefined ? [] : await addedOf(row, await pipeline.rulesForBatch(asked.batch, asked.found)), review: null }
+      const added = asked === undefined ? [] : await addedOf(row, await pipeline.rulesForBatch(asked.batch, asked.found))
+      return { rules: [...row.rules, ...added], review: null }
     }
     const { plan, recipient, warnings, seen, asking } = await pipeline.review(commandOf(row, asker))
-    return { added: await addedOf(row, asking), review: { plan, ...recipient !== undefined && { recipient }, warnings, seen } }
+    const rules = consentsTo(seen, [...row.rules, ...await addedOf(row, asking)])
+    return { rules, review: { plan, ...recipient !== undefined && { recipient }, warnings, seen } }
   }
 
   /** Those rules that have not asked for it before, with whom they name. */
@@ -204,8 +209,11 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     })
   }
 
-  /** Sends what was approved. Where it is refused for sure, it waits again, and whoever decides reads why. */
-  async function sendApproved (row: ApprovalRow): Promise<void> {
+  /**
+   * Sends what was approved. Where it is refused for sure, it waits again: whoever has just approved it reads why, and is mailed where it is
+   * sent later.
+   */
+  async function sendApproved (row: ApprovalRow, when: 'now' | 'later'): Promise<void> {
     const { author, seen } = row
     if (author === null) throw new Error(`Nobody has approved ${row.approval_id}.`)
     try {
@@ -218,7 +226,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     } catch (error) {
       if (error instanceof DispatchError && !unclear.has(error.word)) {
         const added = error instanceof ApprovalRequired ? await addedOf(row, error.rules) : []
-        await waitAgain(row, error.word, added)
+        await waitAgain(row, error.word, { added, when })
         if (added.length > 0) {
           const names = added.map(({ name }) => `"${name}"`).join(', ')
           throw new DispatchError('conflict', `Another rule wants it approved as well (${names}), and it waits for that: look again.`)
@@ -232,11 +240,18 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
    * What was approved waits again, for those rules that have not asked for it before, or for whoever approved it last: the others need not
    * look again.
    */
-  async function waitAgain (row: ApprovalRow, reason: string, added: readonly StoredRule[] = []): Promise<void> {
+  async function waitAgain (
+    row: ApprovalRow,
+    reason: string,
+    { added = [], when = 'later' }: { added?: readonly StoredRule[], when?: 'now' | 'later' } = {}
+  ): Promise<void> {
     const rules = added.length > 0
       ? [...row.rules, ...added]
-      : row.rules.map(({ consent, ...rule }) => ({ ...rule, ...consent !== undefined && consent.by !== row.decided_by && { consent } }))
-    const asksAgain = added.length > 0
+      : row.rules.map(({ consent, ...rule }): StoredRule => ({
+        ...rule,
+        ...consent && (consent.by === row.decided_by ? { lapsed: consent } : { consent })
+      }))
+    const asksAgain = added.length > 0 || when === 'later'
     await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now(), since: row.worked_at, rules, asksAgain },
       (queries) =>
         noteAudit(queries, {
@@ -247,6 +262,19 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
           object: { kind: 'approval', id: row.approval_id },
           facts: { reason, ...added.length > 0 && { rules: added.map(({ name }) => name) } }
         }))
+  }
+
+  async function lapse (row: ApprovalRow): Promise<void> {
+    const seen = await pipeline.seen(commandOf(row, await askerOf(row)))
+    await lapseConsents(database, refOf(row), seen, (queries, lapsed) =>
+      noteAudit(queries, {
+        companyId: row.company_id,
+        author: null,
+        at: now(),
+        action: 'approval.lapsed',
+        object: { kind: 'approval', id: row.approval_id },
+        facts: { askedBy: row.user_id, rules: lapsed.map(({ name }) => name) }
+      }))
   }
 
   async function dispatched (row: ApprovalRow, seen: string | null): Promise<string> {
@@ -294,21 +322,23 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     async approve ({ actor, author }, id, { seen, reason }) {
       const row = await find(actor, id)
       requireNamed(actor, row)
-      const isTheirs = row.rules.some(({ consent }) => consent?.by === actor.userId)
-      if (isTheirs && (row.status === 'approved' || isOpen(row) && !mayDecide(actor, row))) return viewFor(actor, row)
+      const isTheirs = ({ rules }: Pick<ApprovalRow, 'rules'>): boolean => rules.some(({ consent }) => consent?.by === actor.userId)
+      if (row.status === 'approved' && isTheirs(row)) return viewFor(actor, row)
       requireOpen(row)
       if (row.batch_id === null && seen === undefined) {
         throw new DispatchError('validation_error', 'What was seen of it belongs into the body: GET tells it.', {
           details: [{ path: '/seen', code: 'required', message: 'It is required for what is no batch.' }]
         })
       }
-      const { added, review } = await lookAgain(row)
+      const { rules, review } = await lookAgain(row)
       if (review !== null && review.seen !== seen) {
         throw new DispatchError('conflict',
           'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')
       }
-      const rules = [...row.rules, ...added]
-      if (!mayDecide(actor, { ...row, rules })) throw new DispatchError('conflict', 'Somebody else has to approve it as well: look again.')
+      if (!mayDecide(actor, { ...row, rules })) {
+        if (isTheirs({ rules })) return viewFor(actor, row)
+        throw new DispatchError('conflict', 'Somebody else has to approve it as well: look again.')
+      }
       const taken = await consentTo(database, refOf(row), {
         rules,
         names: (rule) => names(actor, rule),
@@ -316,7 +346,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
         at: now()
       }, notedConsent(author))
       if (taken === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.')
-      if (taken.status === 'sending') await sendApproved(taken)
+      if (taken.status === 'sending') await sendApproved(taken, 'now')
       return viewFor(actor, await find(actor, id))
     },
 
@@ -362,12 +392,23 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
           await waitAgain(row, 'timeout').catch(also)
           continue
         }
-        await sendApproved(row).catch((error: unknown) => {
+        await sendApproved(row, 'later').catch((error: unknown) => {
           if (!(error instanceof DispatchError)) also(error)
         })
       }
       for (const ref of await listExpired(database, now())) {
         await moveApproval(database, ref, { from: 'waiting', to: 'expired', at: now() }, noted('approval.expired', null)).catch(also)
+      }
+      if (failures.length > 0) throw failures[0]
+    },
+
+    async lookAgain () {
+      const failures: unknown[] = []
+      for (const row of await takeConsented(database)) {
+        await lapse(row).catch((error: unknown) => {
+          // What cannot be sent now cannot be approved now either.
+          if (!(error instanceof DispatchError)) failures.push(error)
+        })
       }
       if (failures.length > 0) throw failures[0]
     },

@@ -11,11 +11,13 @@ import { type Approvals, toldOf } from './approvals.ts'
 
 /** Milliseconds between two looks for what is to be told, sent, or has expired. */
 const every = 5_000
+/** Milliseconds between two looks at what some have approved: whether that is still what would be sent. */
+const lookEvery = 60_000
 /** Milliseconds between two looks for what is old. */
 const forgetEvery = 600_000
 
 type Needs = {
-  approvals: Pick<Approvals, 'sweep' | 'forget'>
+  approvals: Pick<Approvals, 'sweep' | 'lookAgain' | 'forget'>
   database: Database
   linkMail: Pick<LinkMail, 'offered' | 'message'>
   outbox: Pick<Outbox, 'tell'>
@@ -51,16 +53,19 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
       ? (await Promise.all(circles.map((who) => listToldPeople(database, companyId, who)))).flat()
       : []
     const people = new Map(told.filter((one) => one.userId !== asker.userId).map((one) => [one.userId, one]))
-    const names = asking.map(({ name }) => name).join(', ')
     const failures: unknown[] = []
     for (const { userId, email: to, language } of people.values()) {
       const words = language === 'fr' ? fr : en
+      // Who has approved it is told once that this counts no more; the others know already that it waits for them.
+      const lost = asking.filter(({ lapsed }) => lapsed?.by === userId)
+      const lostAt = lost.map(({ lapsed }) => lapsed?.at ?? '').toSorted().at(-1)
+      const rules = (lostAt === undefined ? asking : lost).map(({ name }) => name).join(', ')
       await linkMail.message({
-        dispatchId: uuidOf(['approval', approvalId, userId]),
+        dispatchId: uuidOf(['approval', approvalId, userId, ...lostAt === undefined ? [] : [lostAt]]),
         to,
         companyId,
-        subject: words.approvalMailSubject,
-        text: [words.approvalMail.replace('{rules}', names)],
+        subject: lostAt === undefined ? words.approvalMailSubject : words.approvalLapsedSubject,
+        text: [(lostAt === undefined ? words.approvalMail : words.approvalLapsedMail).replace('{rules}', rules)],
         url: `${pages ?? `${publicUrl}/api/v1/approvals`}/${approvalId}`
       }).catch((error: unknown) => {
         // An address that is refused is refused the next time too.
@@ -94,12 +99,15 @@ export function workOnApprovals (needs: Needs): AsyncDisposable {
   }, (err) => {
     needs.log.warn({ err }, 'what waits for an approval was not looked at')
   })
+  const looking = runEvery(lookEvery, () => needs.approvals.lookAgain(), (err) => {
+    needs.log.warn({ err }, 'what some have approved was not looked at again')
+  })
   const forgetting = runEvery(forgetEvery, () => needs.approvals.forget(), (err) => {
     needs.log.warn({ err }, 'old approvals were not removed')
   })
   return {
     async [Symbol.asyncDispose] () {
-      await Promise.all([working.close(), forgetting.close()])
+      await Promise.all([working.close(), looking.close(), forgetting.close()])
     }
   }
 }

@@ -179,19 +179,18 @@ export async function consentTo (
     if (before === undefined) return undefined
     const consent = { by: userId, at: at.toISOString(), ...seen !== undefined && { seen } }
     const known = new Map([...present, ...before.rules].map((rule) => [rule.id, rule]))
-    const rules = [...known.values()].map(({ consent: earlier, ...rule }): StoredRule => {
+    const rules = consentsTo(seen, [...known.values()]).map(({ consent: earlier, lapsed, ...rule }): StoredRule => {
       const named = present.find(({ id }) => id === rule.id) ?? rule
       // Who is named no more has not approved it.
-      const counts = earlier !== undefined && earlier.seen === seen &&
-        (named.approvers.length === 0 || named.approvers.includes(earlier.by))
-      const had = counts ? earlier : undefined
-      const now = had ?? (names(named) ? consent : undefined)
-      return { ...rule, approvers: named.approvers, ...now !== undefined && { consent: now } }
+      const counts = earlier !== undefined && (named.approvers.length === 0 || named.approvers.includes(earlier.by))
+      const now = (counts ? earlier : undefined) ?? (names(named) ? consent : undefined)
+      return { ...rule, approvers: named.approvers, ...now === undefined ? lapsed && { lapsed } : { consent: now } }
     })
+    const isAskedAnew = rules.length > before.rules.length || rules.some((rule) => isLapsed(rule, before.rules))
     const isDone = rules.every((rule) => rule.consent !== undefined)
     const row = await tables.updateTable('approvals').set({
       rules: JSON.stringify(rules),
-      ...rules.length > before.rules.length && { mailed_at: null },
+      ...isAskedAnew && tellAnew,
       ...isDone && {
         status: 'sending' as const,
         worked_at: database.now,
@@ -204,6 +203,40 @@ export async function consentTo (
     }).where('company_id', '=', companyId).where('approval_id', '=', approvalId).returningAll().executeTakeFirstOrThrow()
     await also(queries, row)
     return row
+  })
+}
+
+/** The rules with those consents alone that are to this; the others have lapsed. A batch has none that says what was seen. */
+export const consentsTo = (seen: string | undefined, rules: readonly StoredRule[]): StoredRule[] =>
+  rules.map(({ consent, ...rule }) => ({ ...rule, ...consent && (consent.seen === seen ? { consent } : { lapsed: consent }) }))
+
+/** Whether the consent for a rule has lapsed since. */
+const isLapsed = ({ id, lapsed }: StoredRule, before: readonly StoredRule[]): boolean =>
+  lapsed !== undefined && before.find((rule) => rule.id === id)?.consent?.at === lapsed.at
+
+/** Has those mailed whom the rules name and who were not yet. */
+const tellAnew = { mailed_at: null, tell_after: null, tell_tries: 0 }
+
+/**
+ * Lets the consents lapse that are to something else than this, where it waits, and has those mailed who gave them. `also`: with the rules
+ * that have lost theirs, in the same transaction; it is not called where there are none.
+ */
+export async function lapseConsents (
+  database: Database,
+  { companyId, approvalId }: ApprovalRef,
+  seen: string,
+  also: (queries: CompanyQueries, lapsed: readonly StoredRule[]) => Promise<void>
+): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    const tables = tablesOf(queries)
+    const before = await tables.selectFrom('approvals').select('rules').where('company_id', '=', companyId)
+      .where('approval_id', '=', approvalId).where('status', '=', 'waiting').forUpdate().executeTakeFirst()
+    const rules = consentsTo(seen, before?.rules ?? [])
+    const lapsed = rules.filter((rule) => isLapsed(rule, before?.rules ?? []))
+    if (lapsed.length === 0) return
+    await tables.updateTable('approvals').set({ rules: JSON.stringify(rules), ...tellAnew }).where('company_id', '=', companyId)
+      .where('approval_id', '=', approvalId).execute()
+    await also(queries, lapsed)
   })
 }
 
@@ -243,7 +276,7 @@ export async function moveApproval (
       status: to,
       worked_at: database.now,
       ...rules === undefined ? {} : { rules: JSON.stringify(rules) },
-      ...asksAgain ? { mailed_at: null } : {},
+      ...asksAgain ? tellAnew : {},
       ...to === 'waiting' ? { tries: 0, decided_by: null, author: null, seen: null, reason: null, decided_at: null } : {},
       ...by === undefined ? {} : {
         decided_by: by.userId,
@@ -268,6 +301,19 @@ export async function takeStuck ({ owner, now }: Database): Promise<ApprovalRow[
       select company_id, approval_id from approvals
       where status = 'sending' and worked_at < ${now} - make_interval(secs => ${sendingLasts}) order by worked_at limit 20
       for update skip locked
+    ) returning *`.execute(owner)
+  return rows
+}
+
+/** Seconds after which what waits, and what some have approved, is looked at again. */
+const lookedAtEvery = 60
+
+/** Takes what waits for others than those who have approved it: what was looked at first; each is taken by one process. */
+export async function takeConsented ({ owner, now }: Database): Promise<ApprovalRow[]> {
+  const { rows } = await sql<ApprovalRow>`update approvals set worked_at = ${now} where (company_id, approval_id) in (
+      select company_id, approval_id from approvals
+      where status = 'waiting' and batch_id is null and rules @? '$[*].consent' and expires_at > ${now}
+        and worked_at < ${now} - make_interval(secs => ${lookedAtEvery}) order by worked_at limit 50 for update skip locked
     ) returning *`.execute(owner)
   return rows
 }

@@ -25,7 +25,7 @@ export function approvalsHolder (database: Database, end: (ref: ApprovalRef, aut
     async erase (queries, { companyId }, ids) {
       const { numAffectedRows: erased = 0n } = await sql`update approvals
         set request = null, facts = facts - 'recipient', reason = null, idempotency_key = null, fingerprint = null, seen = null,
-          rules = coalesce((select jsonb_agg(one #- '{consent,seen}') from jsonb_array_elements(rules) as one), '[]')
+          rules = coalesce((select jsonb_agg(one #- '{consent,seen}' #- '{lapsed,seen}') from jsonb_array_elements(rules) as one), '[]')
         where company_id = ${companyId} and approval_id = any (${ids}::uuid[]) and status not in ('waiting', 'sending')`.execute(queries)
       return { counts: { approvals: Number(erased) }, waiting: ids.length - Number(erased) }
     }

@@ -12,8 +12,11 @@ export type StoredCommand = { requestId: string, version?: Version, strict?: tru
 /** That somebody has approved it for a rule. `seen`: what they had seen of it; a batch has none. */
 export type Consent = { by: number, at: string, seen?: string }
 
-/** A rule as it was when it asked. No approvers: the admins. */
-export type StoredRule = { id: string, name: string, approvers: readonly number[], consent?: Consent }
+/**
+ * A rule as it was when it asked. No approvers: the admins. `lapsed`: a consent that counts no more, since something else would come of it
+ * now, or since it could not be sent.
+ */
+export type StoredRule = { id: string, name: string, approvers: readonly number[], consent?: Consent, lapsed?: Consent }
 
 /** What the rules have seen of it. */
 export type StoredFacts = Pick<ApprovalFacts, 'recipient' | 'amount' | 'currency' | 'credits' | 'rows'> & {

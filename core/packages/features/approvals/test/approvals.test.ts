@@ -1,13 +1,13 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { DispatchError } from '@dispatch/contract'
-import type { Pipeline } from '@dispatch/core'
+import type { LinkMail, Pipeline } from '@dispatch/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
-import { invoiceYaml } from '../../../../../test/plugins/support/templates.ts'
+import { invoiceYaml, letter } from '../../../../../test/plugins/support/templates.ts'
 import { contains, has, matches, type Pattern } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../../../../../test/support/service.ts'
@@ -15,6 +15,7 @@ import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.
 import { mostWaiting } from '../contract/approvals.ts'
 import { mostRules } from '../contract/rules.ts'
 import { createApprovals } from '../service/approvals.ts'
+import { createTelling } from '../service/tell.ts'
 import { addApproval, listUntold, removeOld, tellLater } from '../store/approvals.ts'
 
 const receiver = await createVendor()
@@ -253,6 +254,185 @@ await t.test('another brand of the company makes another document than was seen'
   has(t, await send('PUT', '/api/v1/company/brand', { body: { accent: '#7a1f3d' } }, admin), { status: 200 })
   has(t, await send('POST', `/api/v1/approvals/${String(approvalId)}/approve`, { body: { seen } }, admin), { status: 409 })
   t.same(await sent(), [])
+})
+
+/** What approvers look at, and what may change meanwhile, one act after the other. */
+type Act =
+  | 'first approves'
+  | 'second approves'
+  | 'first approves the old'
+  | 'second approves the old'
+  | 'first refuses'
+  | 'taken back'
+  | 'brand'
+  | 'partial'
+  | 'provider'
+  | 'asked again'
+  | 'looked at again'
+  | 'all at once'
+const acts = fc.array(fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<Act>('first approves', 'second approves') },
+  { weight: 2, arbitrary: fc.constantFrom<Act>('brand', 'partial', 'looked at again', 'all at once') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Act>('first approves the old', 'second approves the old', 'first refuses', 'taken back', 'provider',
+      'asked again')
+  }
+), { minLength: 3, maxLength: 10 })
+
+await t.test('in any order, one request is sent once at most, and only where each rule has a consent to what is sent', async (t: Test) => {
+  const { admin, member, operator: second, companyId, sent } = await approving('any order', everything)
+  await send('POST', rulesPath, { body: { name: 'Second', approvers: [await idOf(second)] } }, admin)
+  const partial = (version: number): object => ({
+    kind: 'partial',
+    source: `blocks:\n  - paragraph: "Terms ${version}"\n`,
+    ...version > 0 && { baseVersion: version }
+  })
+  await send('PUT', '/api/v1/partials/terms', { body: partial(0) }, admin)
+  const source = 'name: Ours\nservice: postal\nlocale: en\nbrand: true\nbody:\n  - heading: { text: "Dear {{ name }}", color: accent }\n' +
+    '  - partial: terms\n'
+  const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ source }) }, admin)
+  has(t, await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: 1 } }, admin), { status: 200 })
+  const recipient = { name: 'Ada', address: '1 High Street', postalCode: '69001', city: 'Lyon', country: 'FR' }
+  const body = { providerName: 'simulator', template: { id, data: { name: 'Ada' } }, postal: { recipient } }
+  const other = await processOf(admin, (command) => app.get('pipeline').dispatch(command))
+  const state = { version: 1, accent: '#000000', sandbox: false }
+  let asked = 0
+
+  await fc.assert(fc.asyncProperty(acts, async (order) => {
+    const headers = { 'idempotency-key': `any-${++asked}` }
+    const before = await sent()
+    const ask = (): Promise<Answer> => send('POST', '/api/postal', { body, headers }, member)
+    const { body: { approvalId } } = await ask()
+    const path = `/api/v1/approvals/${String(approvalId)}`
+    /** What each review stood for. */
+    const reviews = new Map<string, string>()
+    const look = async (login: Login): Promise<string> => {
+      const { review } = (await send('GET', path, {}, login)).body
+      if (review) reviews.set(review.seen, JSON.stringify(state))
+      return review?.seen ?? 'nothing'
+    }
+    const approve = async (login: Login, seen?: string): Promise<unknown> =>
+      send('POST', `${path}/approve`, { body: { seen: seen ?? await look(login) } }, login)
+    const brand = async (accent: string): Promise<unknown> => send('PUT', '/api/v1/company/brand', { body: { accent } }, admin)
+    const old = await look(admin)
+    const does: Record<Act, () => Promise<unknown>> = {
+      'first approves': () => approve(admin),
+      'second approves': () => approve(second),
+      'first approves the old': () => approve(admin, old),
+      'second approves the old': () => approve(second, old),
+      'first refuses': () => send('POST', `${path}/refuse`, { body: { reason: 'No' } }, admin),
+      'taken back': () => send('POST', `${path}/withdraw`, {}, member),
+      brand: () => brand(state.accent = state.accent === '#000000' ? '#7a1f3d' : '#000000'),
+      async partial () {
+        await send('PUT', '/api/v1/partials/terms', { body: partial(state.version) }, admin)
+        state.version += 1
+        await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: state.version } }, admin)
+      },
+      provider: () =>
+        send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {}, sandbox: state.sandbox = !state.sandbox } }, admin),
+      'asked again': ask,
+      async 'looked at again' () {
+        await sql`update approvals set worked_at = now() - interval '2 minutes' where approval_id = ${approvalId} and status = 'waiting'`
+          .execute(owner)
+        await other.lookAgain()
+      },
+      async 'all at once' () {
+        const [one, two] = [await look(admin), await look(second)]
+        await Promise.all([approve(admin, one), approve(second, two), approve(admin, one), does.brand()])
+      }
+    }
+    for (const act of order) await does[act]()
+
+    const made = (await sent()).filter((one) => !before.includes(one))
+    const { rows: [row] } = await sql<any>`select * from approvals where approval_id = ${approvalId}`.execute(owner)
+    if (row.status !== 'approved') return t.same(made, [], `${order.join(', ')}: ${String(row.status)}`)
+    t.same(made, [row.dispatch_id], order.join(', '))
+    const { rows: [dispatch] } = await sql<any>`select template_version as version, content->>'accent' as accent,
+        (select sandbox from steps where steps.dispatch_id = dispatches.dispatch_id limit 1) as sandbox
+      from dispatches left join brand_versions on brand_versions.company_id = dispatches.company_id and version = brand_version
+      where dispatches.company_id = ${companyId} and dispatch_id = ${row.dispatch_id}`.execute(owner)
+    for (const { consent } of row.rules) {
+      t.equal(consent?.seen, row.seen, order.join(', '))
+      t.same(JSON.parse(reviews.get(consent.seen) ?? '{}'), { ...dispatch, accent: dispatch.accent ?? '#000000' }, order.join(', '))
+    }
+  }), { numRuns: 12 })
+})
+
+await t.test('who has approved what has changed since is told, and looks again', async (t) => {
+  const { admin, member, operator: second, companyId, approve, read, sent } = await approving('changed since', everything)
+  await send('POST', rulesPath, { body: { name: 'Second', approvers: [await idOf(second)] } }, admin)
+  const { body: { approvalId } } = await send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'simulator' }) }, member)
+  has(t, await approve(approvalId), { status: 200, body: { asks: [{ approvedBy: admin.email, lapsedBy: null }, { approvedBy: null }] } })
+  await sql`update approvals set mailed_at = now() where approval_id = ${approvalId}`.execute(owner)
+  const other = await processOf(admin, (command) => app.get('pipeline').dispatch(command))
+  const lookAgain = async (): Promise<any> => {
+    await sql`update approvals set worked_at = now() - interval '2 minutes' where approval_id = ${approvalId}`.execute(owner)
+    await other.lookAgain()
+    return (await sql<any>`select rules->0 as rule from approvals where approval_id = ${approvalId}`.execute(owner)).rows[0].rule
+  }
+  has(t, await lookAgain(), { consent: { by: await idOf(admin) } })
+  has(t, await send('PUT', '/api/v1/company/details', { body: { seller: { name: 'Acme Ltd' } } }, admin), { status: 200 })
+  const { lapsed, consent } = await lookAgain()
+  t.same([lapsed.by, consent], [await idOf(admin), undefined])
+  t.same((await send('GET', '/api/v1/audit?action=approval.lapsed', {}, admin)).body.data.map(({ facts }: any) => facts.rules), [[
+    'Everything'
+  ]])
+  has(t, await read(approvalId), {
+    body: { mayDecide: true, asks: [{ approvedBy: null, lapsedBy: admin.email }, { lapsedBy: null }] }
+  })
+  const { open, signIn } = openConsole(service)
+  contains(t, (await open(`/approvals/${String(approvalId)}`, await signIn(admin))).body,
+    `${admin.email} had approved it before it changed`)
+  await lookAgain()
+  t.equal((await send('GET', '/api/v1/audit?action=approval.lapsed', {}, admin)).body.data.length, 1, 'they are told once')
+  has(t, await approve(approvalId, second), { body: { status: 'waiting', asks: [{ approvedBy: null }, { approvedBy: second.email }] } })
+  t.same(await sent(), [])
+  has(t, await approve(approvalId), { body: { status: 'approved' } })
+  t.equal((await sent()).length, 1)
+
+  const { messages, ...telling } = toldBy({ approvals: other })
+  await sql`update approvals set status = 'waiting', mailed_at = null, rules = jsonb_set(rules, '{0}', ${
+    JSON.stringify({ id: '00000000-0000-7000-8000-000000000000', name: 'Everything', approvers: [], lapsed })
+  }) where company_id = ${companyId}`.execute(owner)
+  await telling.tell()
+  t.same(messages.filter((one) => one.companyId === companyId).map(({ to, subject }) => [to, subject]), [[admin.email,
+    'What you have approved waits for you again']])
+})
+
+await t.test('the page shows what the templates of all steps make', async (t) => {
+  const { member, admin } = await approving('later steps', everything)
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, admin)
+  const made = async (name: string): Promise<number> => {
+    const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ name, greeting: name }) }, admin)
+    await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: 1 } }, admin)
+    return id as number
+  }
+  await made('Terms')
+  const later = await made('Cover')
+  const asked = await send('POST', '/api/file/email', {
+    body: {
+      providerName: 'simulator',
+      fileContent: { templateName: 'Terms', data: { name: 'Ada' } },
+      email: {
+        from: 'hello@acme.test',
+        to: 'ada@example.org',
+        subject: 'Terms',
+        template: { id: later, data: { name: 'Ada' } }
+      }
+    }
+  }, member)
+  has(t, asked, { status: 202, body: { status: 'approval_required' } }, JSON.stringify(asked.body))
+  const { approvalId } = asked.body
+  const { open, signIn } = openConsole(service)
+  const cookie = await signIn(admin)
+  const at = `/approvals/${String(approvalId)}`
+  const page = (await open(at, cookie)).body
+  for (const nth of [0, 1]) {
+    contains(t, page, `<iframe src="/console${at}/templates/${nth}"`)
+    has(t, await open(`${at}/templates/${nth}`, cookie), { status: 200, body: /^%PDF/ })
+  }
+  t.equal((await open(`${at}/templates/2`, cookie)).status, 404)
 })
 
 await t.test('the page shows the stored documents that a request names', async (t) => {
@@ -584,6 +764,23 @@ await t.test('a batch is approved with the rows and the templates that there wer
   t.equal((await sent()).length, 3)
   has(t, await approve(fourth), { status: 200, body: { status: 'approved' } })
   await reaches(other, 'finished')
+
+  // A template that was not changed makes another document for another brand of the company.
+  for (const [path, body] of [['brand', { accent: '#7a1f3d' }], ['details', { seller: { name: 'Acme Ltd' } }]] as const) {
+    const before = (await sent()).length
+    const branded = await take(1)
+    const asking = await asked(branded)
+    await sql`update batches set claim = ${randomUUID()}, claimed_until = now() + interval '1 hour' where batch_id = ${branded}`.execute(
+      owner
+    )
+    has(t, await approve(asking), { status: 200, body: { status: 'approved' } })
+    has(t, await send('PUT', `/api/v1/company/${path}`, { body }, admin), { status: 200 })
+    await sql`update batches set claim = null, claimed_until = null where batch_id = ${branded}`.execute(owner)
+    const anew = await asked(branded)
+    t.equal((await sent()).length, before, path)
+    has(t, await approve(anew), { status: 200, body: { status: 'approved' } })
+    await reaches(branded, 'finished')
+  }
 })
 
 await t.test('a batch that is not approved is cancelled, and one that was cancelled is not told as sent', async (t) => {
@@ -836,6 +1033,21 @@ async function processOf ({ email, password }: Login, dispatch: Pipeline['dispat
     }),
     by: { actor, author: { userId: actor.userId, companyId: actor.companyId, address: '', requestId: 'r' } }
   }
+}
+
+/** Tells people in this process alone: what it would mail. */
+function toldBy ({ approvals }: { approvals: Parameters<typeof createTelling>[0]['approvals'] }) {
+  const messages: Parameters<LinkMail['message']>[0][] = []
+  const linkMail = {
+    offered: () => Promise.resolve(true),
+    message (mail: (typeof messages)[number]) {
+      messages.push(mail)
+      return Promise.resolve()
+    }
+  }
+  const [database, outbox, log, now] = [app.get('database'), app.get('outbox'), app.get('log'), app.get('now')]
+  const tell = createTelling({ approvals, database, linkMail, outbox, log, publicUrl: service.url, pages: undefined, now })
+  return { messages, tell }
 }
 
 await t.test('a process that ends while it sends what was approved leaves it to another, which sends it once', async (t) => {

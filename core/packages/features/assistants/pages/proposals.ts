@@ -11,6 +11,7 @@ const visitOf = visitWith(wordsOf)
 type Visit = ReturnType<typeof visitOf>
 type Words = Visit['words']
 type Named = { Params: { id: string } }
+type Nth = { Params: { id: string, nth: string } }
 
 const pathOf = ({ params: { id } }: { params: { id: string } }): string => `/api/v1/proposals/${encodeURIComponent(id)}`
 
@@ -35,12 +36,12 @@ export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
     return its === undefined ? reply.page(view(visit, proposal), 'framing') : reply.redirect(its, 303)
   })
 
-  app.get<Named>('/proposals/:id/document', async (request, reply) => {
+  app.get<Nth>('/proposals/:id/templates/:nth', async (request, reply) => {
     const visit = visitOf(request)
-    return sendTemplateDocument(reply, visit, (await visit.api.read<ProposalReview>(pathOf(request))).request)
+    return sendTemplateDocument(reply, visit, (await visit.api.read<ProposalReview>(pathOf(request))).request, request.params.nth)
   })
 
-  app.get<{ Params: { id: string, nth: string } }>('/proposals/:id/documents/:nth', async (request, reply) => {
+  app.get<Nth>('/proposals/:id/documents/:nth', async (request, reply) => {
     const visit = visitOf(request)
     return sendNamedDocument(reply, visit, (await visit.api.read<ProposalReview>(pathOf(request))).request, request.params.nth)
   })

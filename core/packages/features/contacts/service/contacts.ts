@@ -19,6 +19,8 @@ export type Contacts = {
   /** Throws `not_found`. */
   remove: (author: AuditAuthor, id: string) => Promise<void>
   own: (companyId: number) => Promise<OwnDetails>
+  /** The same with since when that is. */
+  ownSince: (companyId: number) => Promise<{ details: OwnDetails, since?: Date }>
   setOwn: (author: AuditAuthor, details: OwnDetails) => Promise<OwnDetails>
 }
 
@@ -38,7 +40,8 @@ export function createContacts ({ database, now }: { database: Database, now: ()
     async remove (author, id) {
       if (!await removeContact(database, id, by(author))) notFound(id)
     },
-    own: (companyId) => readOwnDetails(database, companyId),
+    own: async (companyId) => (await readOwnDetails(database, companyId)).details,
+    ownSince: (companyId) => readOwnDetails(database, companyId),
     async setOwn (author, details) {
       await writeOwnDetails(database, details, by(author))
       return details

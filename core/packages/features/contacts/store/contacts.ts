@@ -13,7 +13,7 @@ type Tables = {
     created_at: Date
     updated_at: Date
   }
-  own_details: { company_id: number, details: ColumnType<OwnDetails, string, string> }
+  own_details: { company_id: number, details: ColumnType<OwnDetails, string, string>, updated_at: Date }
 }
 
 export type ContactRow = Selectable<Tables['contacts']>
@@ -104,19 +104,21 @@ export async function removeContact (database: Database, contactId: string, chan
   })
 }
 
-/** Who a company is on its documents; nothing where nobody has said it. */
-export async function readOwnDetails (database: Database, companyId: number): Promise<OwnDetails> {
+/** Who a company is on its documents, and since when; nothing where nobody has said it. */
+export async function readOwnDetails (database: Database, companyId: number): Promise<{ details: OwnDetails, since?: Date }> {
   const row = await database.reading(companyId,
-    (queries) => tablesOf(queries).selectFrom('own_details').select('details').where('company_id', '=', companyId).executeTakeFirst())
-  return row?.details ?? {}
+    (queries) =>
+      tablesOf(queries).selectFrom('own_details').select(['details', 'updated_at as since']).where('company_id', '=', companyId)
+        .executeTakeFirst())
+  return row ?? { details: {} }
 }
 
 export async function writeOwnDetails (database: Database, details: OwnDetails, { author, at }: Change): Promise<void> {
   const { companyId } = author
-  const text = JSON.stringify(details)
+  const row = { details: JSON.stringify(details), updated_at: at }
   await database.company(companyId, async (queries) => {
-    await tablesOf(queries).insertInto('own_details').values({ company_id: companyId, details: text })
-      .onConflict((conflict) => conflict.column('company_id').doUpdateSet({ details: text })).execute()
+    await tablesOf(queries).insertInto('own_details').values({ company_id: companyId, ...row })
+      .onConflict((conflict) => conflict.column('company_id').doUpdateSet(row)).execute()
     const object = { kind: 'company', id: String(companyId) }
     await noteAudit(queries, { companyId, author, action: 'own-details.changed', object, facts: { fields: Object.keys(details) }, at })
   })
@@ -133,7 +135,7 @@ export async function fillContacts (queries: Database['owner'], companyId: numbe
   const at = new Date()
   const row = { company_id: companyId, contact_id: randomUUID(), name: 'Ada', details: '{}', created_at: at, updated_at: at }
   await tables.insertInto('contacts').values(row).execute()
-  await tables.insertInto('own_details').values({ company_id: companyId, details: '{}' }).execute()
+  await tables.insertInto('own_details').values({ company_id: companyId, details: '{}', updated_at: at }).execute()
 }
 
 /** Whom it concerns stands in the contact alone: the log outlives it. */

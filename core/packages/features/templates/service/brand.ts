@@ -4,6 +4,7 @@ import { createFreshCache, type Database, type Freshness } from '@dispatch/datab
 import type { Brand, KeptBrand } from '@dispatch/documents'
 import { hash } from 'node:crypto'
 import type { OwnDetails } from '../../contacts/contract/contacts.ts'
+import type { Contacts } from '../../contacts/service/contacts.ts'
 import type { BrandBody, BrandView } from '../contract/brand.ts'
 import { readAssets } from '../store/assets.ts'
 import { type BrandRow, type BrandVersion, readBrand, readBrandVersion, versionOfBrand, writeBrand } from '../store/brand.ts'
@@ -22,7 +23,7 @@ export type Brands = {
   of: (companyId: number, brand: BrandBody) => Promise<KeptBrand>
 }
 
-type Parts = { database: Database, freshness: Freshness, details: (companyId: number) => Promise<OwnDetails>, now: () => Date }
+type Parts = { database: Database, freshness: Freshness, details: Contacts['ownSince'], now: () => Date }
 
 /** The weight of brands in the cache: the characters of their logos. */
 const heaviest = 20_000_000
@@ -34,9 +35,11 @@ export function createBrands ({ database, freshness, details, now }: Parts): Bra
 
   const current = (companyId: number): Promise<BrandVersion | undefined> =>
     cache.get(companyId, async () => {
-      const [row, own] = [await readBrand(database, companyId), await details(companyId)]
+      const [row, { details: own, since }] = [await readBrand(database, companyId), await details(companyId)]
       if (row === undefined && own.seller === undefined && own.bankDetails === undefined) return undefined
-      return versionOfBrand(database, { companyId, at: now() }, contentOf(row?.settings ?? {}, row?.uri ?? undefined, own))
+      const brand = await versionOfBrand(database, { companyId, at: now() }, contentOf(row?.settings ?? {}, row?.uri ?? undefined, own))
+      const changes = [row?.updated_at, since].flatMap((at) => at ?? [])
+      return { ...brand, ...changes.length > 0 && { inUseSince: changes.reduce((last, one) => one > last ? one : last) } }
     })
 
   return {
@@ -57,7 +60,7 @@ export function createBrands ({ database, freshness, details, now }: Parts): Bra
     },
 
     async of (companyId, brand) {
-      const content = contentOf(brand, await logoOf(database, companyId, brand), await details(companyId))
+      const content = contentOf(brand, await logoOf(database, companyId, brand), (await details(companyId)).details)
       return { digest: hash('sha256', JSON.stringify(content)), content }
     }
   }

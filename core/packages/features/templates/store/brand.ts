@@ -10,7 +10,8 @@ import { type ChangeContext, withTemplateLock } from './template-changes.ts'
 /** What a company has said of its brand. `uri`: its logo as a data URI. */
 export type BrandRow = Selectable<TemplateTables['brands']> & { uri: string | null }
 
-export type BrandVersion = KeptBrand & { version: number }
+/** `inUseSince`: of the one in use. */
+export type BrandVersion = KeptBrand & { version: number, inUseSince?: Date }
 
 /** What a company has said of its brand; undefined where that is nothing. */
 export async function readBrand (database: Database, companyId: number): Promise<BrandRow | undefined> {
