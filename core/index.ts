@@ -1,7 +1,7 @@
 /**
  * `@dispatch/core`: what the HTTP service and the scripts use of the core, by name.
  */
-export type { Account, Accounts, Actor, Role } from './access/account.ts'
+export type { Account, Accounts, Actor } from './access/account.ts'
 export { digestOf, isMeantAsKey, isWellFormed } from './access/api-key.ts'
 export { createAuthentication, revoked, type Authentication, type KeyCredential, type Session } from './access/authentication.ts'
 export { createBruteForceGuard, type BruteForceGuard, type KnownClients } from './access/brute-force-guard.ts'

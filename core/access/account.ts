@@ -1,8 +1,5 @@
 import { normalForm } from '@dispatch/common'
-import type { KeyScope } from '@dispatch/contract'
-
-/** What a person may do: run the platform, run their company, or dispatch for it. */
-export type Role = 'operator' | 'admin' | 'member'
+import type { KeyMode, KeyScope, Role } from '@dispatch/contract'
 
 /** A user as the store reads it at this moment. */
 export type Account = {
@@ -36,10 +33,6 @@ export type Accounts = {
   byEmail: (email: string) => Promise<readonly Account[]>
   byId: (userId: number) => Promise<Account | undefined>
 }
-
-/** The modes of an API key. A test key has no real effect. */
-export const keyModes = ['live', 'test'] as const
-export type KeyMode = typeof keyModes[number]
 
 /** Who makes a request. */
 export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 'services'> & {

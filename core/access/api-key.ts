@@ -1,6 +1,6 @@
+import { type KeyMode, keyModes } from '@dispatch/contract'
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { type KeyMode, keyModes } from './account.ts'
 
 /** A new API key for its holder. The service stores only the digest of `secret`. */
 export type GeneratedKey = { secret: string, mode: KeyMode }

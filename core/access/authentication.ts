@@ -1,5 +1,5 @@
-import { DispatchError, type KeyScope } from '@dispatch/contract'
-import type { Account, Accounts, Actor, KeyMode, Person } from './account.ts'
+import { DispatchError, type KeyMode, type KeyScope } from '@dispatch/contract'
+import type { Account, Accounts, Actor, Person } from './account.ts'
 import { digestOf, isMeantAsKey, isWellFormed } from './api-key.ts'
 import { readAuthorization } from './authorization.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'

@@ -1,6 +1,6 @@
-import { DispatchError, type KeyScope } from '@dispatch/contract'
+import { DispatchError, type KeyMode, type KeyScope, type Role } from '@dispatch/contract'
 import { serviceNames } from '@dispatch/services'
-import type { Actor, KeyMode, Role } from './account.ts'
+import type { Actor } from './account.ts'
 
 /** Whether the actor may use a service. */
 export function mayUse (actor: Pick<Actor, 'services'>, service: string): boolean {

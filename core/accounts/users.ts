@@ -1,6 +1,6 @@
-import { DispatchError, type NewUserBody, type UserChanges, type UserView } from '@dispatch/contract'
+import { DispatchError, type NewUserBody, type Role, type UserChanges, type UserView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import { type Actor, normaliseEmail, type Role } from '../access/account.ts'
+import { type Actor, normaliseEmail } from '../access/account.ts'
 import type { Credentials } from '../access/credentials.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword, unusableHash } from '../access/passwords.ts'

@@ -1,5 +1,5 @@
-import { DispatchError, type KeyScope } from '@dispatch/contract'
-import { type Actor, type Authentication, requireEveryService, requirePerson, requireRole, requireScope, type Role } from '@dispatch/core'
+import { DispatchError, type KeyScope, type Role } from '@dispatch/contract'
+import { type Actor, type Authentication, requireEveryService, requirePerson, requireRole, requireScope } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { isOwn, ownActor } from './own-request.ts'

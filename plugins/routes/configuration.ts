@@ -1,8 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import { AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, DryRunView, type ErrorWord,
-  type ListedProvider, MyConfig, Nothing, refusal, SuggestionsBody, SuggestionsView } from '@dispatch/contract'
+  type ListedProvider, MyConfig, Nothing, refusal, type Role, SuggestionsBody, SuggestionsView } from '@dispatch/contract'
 import { type Actor, type ConfigurationService, type CredentialCheck, type Owner, type Pipeline, requireConfigurable, requireService,
-  type Role, type Suggestions } from '@dispatch/core'
+  type Suggestions } from '@dispatch/core'
 import { type Host, offeredTo } from '@dispatch/host'
 import { isServiceName, providedNames, type ServiceName, services } from '@dispatch/services'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

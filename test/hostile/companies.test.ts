@@ -1,5 +1,5 @@
-import { type ErrorWord, keyScopes, versionNames } from '@dispatch/contract'
-import { chains, hashPassword, type Role } from '@dispatch/core'
+import { type ErrorWord, keyScopes, type Role, versionNames } from '@dispatch/contract'
+import { chains, hashPassword } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'

@@ -1,5 +1,4 @@
-import { keyScopes } from '@dispatch/contract'
-import type { Role } from '@dispatch/core'
+import { keyScopes, type Role } from '@dispatch/contract'
 import t from 'tap'
 import { type Login, startService } from '../support/service.ts'
 import { hasNoFault, isError, routesOf } from './support.ts'

@@ -1,4 +1,5 @@
-import { createCompanies, demo, hashPassword, makeIndexes, type Role } from '@dispatch/core'
+import type { Role } from '@dispatch/contract'
+import { createCompanies, demo, hashPassword, makeIndexes } from '@dispatch/core'
 import { openDatabase } from '@dispatch/database'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
 import { loadProvider, type PassedTrials } from '@dispatch/host'

@@ -30,6 +30,9 @@ export const RoleName = Type.Enum(['operator', 'admin', 'member'], {
   examples: ['member']
 })
 
+/** What a person may do: run the platform, run their company, or dispatch for it. */
+export type Role = Static<typeof RoleName>
+
 export const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), {
   title: 'UsableServices',
   uniqueItems: true,

@@ -1,6 +1,6 @@
 /** What clients of the API see: schemas of requests and answers, the one table of errors, the states, the versions. */
 export { AccountEmail, AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, LimitsView, NewCompanyBody,
-  NewPassword, NewPasswordAccount, NewUserBody, PasswordBody, RoleName, SettingsBody, SettingsView, UsableServices, UserChanges,
+  NewPassword, NewPasswordAccount, NewUserBody, PasswordBody, type Role, RoleName, SettingsBody, SettingsView, UsableServices, UserChanges,
   UserView } from './accounts.ts'
 export { Login, LoginResponse } from './auth.ts'
 export { BatchView } from './batches.ts'
@@ -18,7 +18,7 @@ export { type DeliveryMark, type DeliveryService, type DeliveryStatus, type Reci
   returningServices, tellsDelivery, unexpectedAfter } from './delivery.ts'
 export { CompanyDomains } from './domains.ts'
 export { DispatchError, type ErrorWord, type RateLimitStatus, errorRow, errorTable, presentable, refusal, wordIn } from './errors.ts'
-export { type KeyScope, keyScopes, usualScopes } from './key-scopes.ts'
+export { type KeyMode, type KeyScope, keyModes, keyScopes, usualScopes } from './key-scopes.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './keys.ts'
 export { LinkMailBody, LinkMailView, MailLanguage } from './link-mail.ts'
 export { NoticeView } from './notices.ts'

@@ -3,5 +3,9 @@ export const keyScopes = ['send', 'propose', 'read_own', 'read_all', 'templates'
   'platform'] as const
 export type KeyScope = typeof keyScopes[number]
 
+/** The modes of an API key. A test key has no real effect. */
+export const keyModes = ['live', 'test'] as const
+export type KeyMode = typeof keyModes[number]
+
 /** The scopes of a key for which no others are asked: it sends, and reads what its user has sent. */
 export const usualScopes: readonly KeyScope[] = ['send', 'read_own']

@@ -2,10 +2,10 @@ import { Line, Uuid } from '@dispatch/common'
 import { all, serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
 import { Timestamp } from './common.ts'
-import { keyScopes } from './key-scopes.ts'
+import { keyModes, keyScopes } from './key-scopes.ts'
 
 const closed = { additionalProperties: false } as const
-const Mode = Type.Enum(['live', 'test'], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })
+const Mode = Type.Enum([...keyModes], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })
 const ofServices = 'The services of the key, out of those that its user may use: it sends and configures nothing of others, and reads ' +
   'no dispatches and settings of others. What tells of every service at once, such as the audit log, the log of requests and the ' +
   'callbacks that failed or went to an endpoint, needs a key of every service. Templates hold no data, and all are read'

@@ -1,10 +1,9 @@
 import type { Envelope, Json, JsonObject, Problem } from '@dispatch/common'
-import type { AskedSchedule, ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus, DispatchStatus, ErrorWord, EventKind, KeyScope,
-  ListedProvider, MailLanguage, ProviderResponse, Retention, StepStatus, Version } from '@dispatch/contract'
+import type { AskedSchedule, ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus, DispatchStatus, ErrorWord, EventKind, KeyMode,
+  KeyScope, ListedProvider, MailLanguage, ProviderResponse, Retention, Role, StepStatus, Version } from '@dispatch/contract'
 import type { StoredSecrets } from '@dispatch/host'
 import type { Exchange } from '@dispatch/vendor-io'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
-import type { KeyMode, Role } from '../../access/account.ts'
 
 /** What is registered at the vendor for the events of a service. `at`: when it was registered last. */
 export type Registered = { id: string, url: string, at: string }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
+import type { Role } from '@dispatch/contract'
 import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { Selectable, Transaction } from 'kysely'
-import type { Account, Accounts, Person, Role } from '../../access/account.ts'
+import type { Account, Accounts, Person } from '../../access/account.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** Reads accounts. Every call first learns of all changes that were committed before it. */

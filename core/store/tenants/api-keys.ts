@@ -1,8 +1,7 @@
-import type { KeyScope } from '@dispatch/contract'
+import type { KeyMode, KeyScope, Role } from '@dispatch/contract'
 import { type CompanyQueries, createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
-import type { KeyMode, Role } from '../../access/account.ts'
 import { type AuditAuthor, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
 

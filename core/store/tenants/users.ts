@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
+import type { Role } from '@dispatch/contract'
 import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import type { Selectable } from 'kysely'
-import type { Role } from '../../access/account.ts'
 import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
 import type { NewUser } from './accounts.ts'

@@ -1,4 +1,5 @@
-import { requireRole, requireService, type Role } from '@dispatch/core'
+import type { Role } from '@dispatch/contract'
+import { requireRole, requireService } from '@dispatch/core'
 import t from 'tap'
 import { mayImpersonate, mayUse, rolesUpTo } from '../../../core/access/permissions.ts'
 

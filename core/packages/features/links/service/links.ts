@@ -1,7 +1,7 @@
 import { compile, type Log } from '@dispatch/common'
-import { AccountEmail, DispatchError, type DispatchStatus, type MailLanguage } from '@dispatch/contract'
+import { AccountEmail, DispatchError, type DispatchStatus, type MailLanguage, type Role } from '@dispatch/contract'
 import { type Account, type Accounts, type Actor, type AuditAuthor, digestOf, hashPassword, isAddressAllowed, type LinkMail, makeSecret,
-  type RateLimiter, type Requester, type Role } from '@dispatch/core'
+  type RateLimiter, type Requester } from '@dispatch/core'
 import { coversServices, findCompany, isOfOther, type MailContent, normaliseEmail, type PasswordPolicy, refuseDomainOfOther,
   requireGoodPassword, requireGrantable, requireOwned, rolesUpTo, secretForm } from '@dispatch/core/people'
 import type { Database } from '@dispatch/database'

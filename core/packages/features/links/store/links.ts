@@ -1,4 +1,5 @@
-import { type AuditAuthor, type AuditStamp, noteAudit, type Role, type UserRef } from '@dispatch/core'
+import type { Role } from '@dispatch/contract'
+import { type AuditAuthor, type AuditStamp, noteAudit, type UserRef } from '@dispatch/core'
 import { setPassword, unlessTaken, userRow } from '@dispatch/core/people'
 import { addSeconds, type CompanyQueries, type Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'

@@ -1,5 +1,6 @@
 import type { Envelope } from '@dispatch/common'
-import { type AuditAuthor, type AuditStamp, noteAudit, type Role, type UserRef } from '@dispatch/core'
+import type { Role } from '@dispatch/contract'
+import { type AuditAuthor, type AuditStamp, noteAudit, type UserRef } from '@dispatch/core'
 import { domainHolder, unlessTaken, userRow, voidSessions } from '@dispatch/core/people'
 import { addSeconds, type CompanyQueries, type Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
