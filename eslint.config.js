@@ -50,17 +50,17 @@ export default tseslint.config(
     }
   },
   {
-    files: ['core/store/**/*.ts'],
+    files: ['core/store/**/*.ts', 'core/packages/{accounts,tables}/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
         {
           selector: 'CallExpression[callee.property.name=/^(selectAll|returningAll)$/]',
-          message: 'Name the columns (core/store/db/columns.ts): a prepared statement of `*` fails once a migration adds one.'
+          message: 'Name the columns (core/packages/tables/columns.ts): a prepared statement of `*` fails once a migration adds one.'
         },
         {
           selector: 'TemplateElement[value.raw=/\\b(select|returning) (\\w+\\.)?\\*/]',
-          message: 'Name the columns (core/store/db/columns.ts): a prepared statement of `*` fails once a migration adds one.'
+          message: 'Name the columns (core/packages/tables/columns.ts): a prepared statement of `*` fails once a migration adds one.'
         }
       ]
     }

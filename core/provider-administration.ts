@@ -1,7 +1,7 @@
+import { type AuditAuthor, noteAudit } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import type { Publisher } from '@dispatch/host'
-import { acceptPublisher } from './accounts/provider-publishers.ts'
-import { type AuditAuthor, noteAudit } from './store/audit/audit.ts'
+import { acceptPublisher } from './provider-publishers.ts'
 import type { ProcessState, ProviderSync } from './work/provider-sync.ts'
 
 /** What operators do about providers. */

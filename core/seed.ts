@@ -1,8 +1,6 @@
+import { createFirstCompanies, hashPassword, platform } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import { providedNames } from '@dispatch/services'
-import { hashPassword } from './access/passwords.ts'
-import { platform } from './accounts/companies.ts'
-import { createFirstCompanies } from './store/tenants/accounts.ts'
 
 /** The accounts of a development installation. Their passwords are public. */
 export const demo = {

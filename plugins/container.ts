@@ -1,12 +1,13 @@
 import 'reflect-metadata'
+import { addLogCounts, allOf, createKeyStore, createMeter, createRequestLog, createSigningKeys, insertRequests, type LogCount, noRequestLog,
+  readLinkKey } from '@dispatch/accounts'
 import { createOthersLately, type Log } from '@dispatch/common'
-import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createKeyStore, createMeter, createPassedTrials,
-  createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, hasDataKeys, insertExchanges, insertRequests,
-  type LogCount, markPlaces, migrate, noDataKeys, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, scheduledFileUse,
-  SealedColumns, startOutcomeDrain, startProviderSync } from '@dispatch/core'
+import { createChanges, createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markPlaces, migrate, noDataKeys,
+  openEventSpool, openOutcomeSpool, openQueue, scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { createHost, type loadProvider } from '@dispatch/host'
 import { createLazySandbox } from '@dispatch/sandbox'
+import { checkMasterKeys, followIndexes, hasDataKeys, SealedColumns } from '@dispatch/tables'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import { container, instanceCachingFactory } from 'tsyringe'

@@ -26,7 +26,7 @@ const walls = [
   },
   {
     of: /^core\/packages\/features\/[^/]+\/pages\//,
-    refuses: /^@dispatch\/core(\/|$)|^core\/packages\/features\/[^/]+\/(service|store|routes)\//,
+    refuses: /^@dispatch\/(core|accounts|tables)(\/|$)|^core\/packages\/features\/[^/]+\/(service|store|routes)\//,
     rule: 'pages of features reach data through the public API alone'
   },
   {
@@ -54,7 +54,7 @@ const walls = [
   },
   {
     of: /^plugins\/console\/(?!(session|entry)\/)/,
-    refuses: /^@dispatch\/core(\/|$)/,
+    refuses: /^@dispatch\/(core|accounts|tables)(\/|$)/,
     rule: 'pages of the console reach data through the public API alone'
   },
   // Pure computation only: network, files and processes belong to the host.
@@ -72,15 +72,15 @@ const homes: Record<string, RegExp> = {
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
   '@cantoo/pdf-lib': /^core\/packages\/documents\/given\/(address-page|join-pdfs|open-pdf)\.ts$/,
   piscina: /^core\/packages\/documents\//,
-  kysely: /^core\/(store|packages\/(database|features\/.+\/(store|migrations)))\//,
-  pg: /^core\/(store|packages\/(database|embedded-postgres))\//,
-  'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
+  kysely: /^core\/(store|packages\/(accounts\/(store|audit)|database|tables|features\/.+\/(store|migrations)))\//,
+  pg: /^core\/(store|packages\/(database|embedded-postgres|tables))\//,
+  'rate-limiter-flexible': /^core\/packages\/accounts\/store\/rate-limiter\.ts$/,
   esbuild: /^(core\/packages\/sandbox\/runtime|scripts\/(client\/build|provider\/(kit-)?bundle))\.ts$/,
   '@codemirror': /^plugins\/console\/browser\/script\/editor\//,
   '@lezer': /^plugins\/console\/browser\/script\/editor\//,
   undici: /^core\/packages\/vendor-io\/http\/transport\.ts$/,
   nodemailer: /^core\/packages\/vendor-io\/smtp\/mailer\.ts$/,
-  jose: /^core\/(access|packages\/(host|marketplace|vendor-io))\//,
+  jose: /^core\/packages\/(accounts\/access|host|marketplace|vendor-io)\//,
   'openid-client': /^core\/packages\/vendor-io\/http\/openid\.ts$/,
   'xml-crypto': /^core\/packages\/vendor-io\/peppol\/signature\.ts$/,
   saxes: /^core\/packages\/(vendor-io\/http|einvoice\/parse)\/xml\.ts$/,

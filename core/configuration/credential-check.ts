@@ -1,7 +1,7 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { Keyring } from '@dispatch/common'
 import { type CheckView, DispatchError } from '@dispatch/contract'
 import { callCheck, type Host } from '@dispatch/host'
-import type { AuditAuthor } from '../store/audit/audit.ts'
 import type { Configurations, Owner } from '../store/configuration/configurations.ts'
 import { connectionProblem } from './connections.ts'
 import { findServing } from './find.ts'

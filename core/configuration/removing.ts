@@ -1,7 +1,7 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { Keyring } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
 import { type Host, offeredTo } from '@dispatch/host'
-import type { AuditAuthor } from '../store/audit/audit.ts'
 import type { Configurations, Owner } from '../store/configuration/configurations.ts'
 import type { Connections } from './connections.ts'
 import { type Serving, servingIn } from './serving.ts'

@@ -1,7 +1,6 @@
+import { type Actor, mayUse, requireEveryService, requireService } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
 import type { Host } from '@dispatch/host'
-import type { Actor } from '../access/account.ts'
-import { mayUse, requireEveryService, requireService } from '../access/permissions.ts'
 import type { Owner } from '../store/configuration/configurations.ts'
 
 type Permitted = Pick<Actor, 'services' | 'role' | 'key'>

@@ -1,10 +1,10 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import { type JsonObject, type Keyring, pointer, type Problem } from '@dispatch/common'
 import { refusal, type Version } from '@dispatch/contract'
 import { changedDestinations, changeSettings, destinationNames, type InstalledProvider, isLabel, type Manifest, openSettings, sandboxFaults,
   settingsInHosts } from '@dispatch/host'
 import { addressProblems, type Guard } from '@dispatch/vendor-io'
 import { randomUUID } from 'node:crypto'
-import type { AuditAuthor } from '../store/audit/audit.ts'
 import { changedMeanwhile, type Configurations, type Owner, type StoredConfiguration } from '../store/configuration/configurations.ts'
 import { configurationFor, formsOfOthers } from './serving.ts'
 import type { Registration, Subscribing, ToRegister } from './subscribing.ts'

@@ -1,10 +1,10 @@
+import { makeSecret } from '@dispatch/accounts'
 import type { JsonObject, Keyring } from '@dispatch/common'
 import { type DeliveryService, deliveryServices, DispatchError } from '@dispatch/contract'
 import { type CallError, callSubscribe, callUnsubscribe, clientWord, type InstalledProvider, openSettings, sealSecrets, type StoredSettings,
   webhookUrl } from '@dispatch/host'
-import { makeSecret } from '../access/secret.ts'
+import type { Subscriptions } from '@dispatch/tables'
 import type { Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
-import type { Subscriptions } from '../store/db/schema.ts'
 import { connectionProblem } from './connections.ts'
 import { ownCallContext, type OwnCalls } from './own-call.ts'
 import { openConfiguration, vaultOf } from './vault.ts'

@@ -1,7 +1,7 @@
+import type { Actor } from '@dispatch/accounts'
 import type { WaitingView } from '@dispatch/contract'
 import type { CompanyQueries } from '@dispatch/database'
 import type { ServiceName } from '@dispatch/services'
-import type { Actor } from '../access/account.ts'
 import type { DispatchCommand } from './command.ts'
 
 /** What the rules of a company look at. `amount`: the largest in its documents; `unknown`: a document about money does not say how much. */

@@ -1,5 +1,5 @@
+import type { Actor } from '@dispatch/accounts'
 import type { Mode, Version } from '@dispatch/contract'
-import type { Actor } from '../access/account.ts'
 import type { ServicePath } from '../requests/chains.ts'
 import type { NewDocument } from '../store/calls/document-row.ts'
 

@@ -2,9 +2,9 @@ import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import type { DispatchRows } from '../store/dispatch/dispatch-rows.ts'
+import { noteRemoved } from '../store/dispatch/retention.ts'
 import { eraseDispatches, listErasedFiles, lookForDispatches, queuedOf } from '../store/privacy/dispatches.ts'
 import type { Holder } from '../store/privacy/holder.ts'
-import { noteRemoved } from '../store/tenants/retention.ts'
 import type { Pipeline } from './pipeline.ts'
 
 type Needs = {

@@ -1,8 +1,8 @@
 import type { Database } from '@dispatch/database'
+import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { createDatabaseFunctions } from './calls/database-functions.ts'
-import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './db/releases.ts'
 
 /** Migrations by name, in the order in which they are run. */
 export type Migrations = Readonly<Record<string, () => Promise<Migration>>>

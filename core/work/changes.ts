@@ -1,8 +1,8 @@
+import { type Presence, presenceKey, readPresences } from '@dispatch/accounts'
 import type { Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import type { DispatchRows } from '../store/dispatch/dispatch-rows.ts'
 import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'
-import { type Presence, presenceKey, readPresences } from '../store/tenants/sessions.ts'
 
 /**
  * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share three queries every second;

@@ -1,8 +1,7 @@
+import { type BatchLog, type BatchOptions, createBatchLog, type LogBudgetOptions, withinBudget } from '@dispatch/accounts'
 import { idAt } from '@dispatch/database'
 import type { EndedCall } from '@dispatch/vendor-io'
 import type { ExchangeRow } from '../store/dispatch/exchanges.ts'
-import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'
-import { type LogBudgetOptions, withinBudget } from './log-budget.ts'
 
 /** What providers have asked of their vendors, kept for as long as the log of requests. */
 export type ExchangeLog = BatchLog<EndedCall>

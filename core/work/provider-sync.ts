@@ -1,10 +1,10 @@
 import type { Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import type { Host } from '@dispatch/host'
+import type { RunningProvider } from '@dispatch/tables'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { RunningProvider } from '../store/db/schema.ts'
 import { forgetProcess, listProcesses, type ProviderProcess, readReloads, recordProcess,
   requestReload } from '../store/vendor/provider-processes.ts'
 import { runEvery } from './queue/repeat.ts'

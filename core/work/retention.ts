@@ -1,15 +1,14 @@
+import { clientsKnownFor, listRetentionRules, type RetentionRule } from '@dispatch/accounts'
 import { isUuid, type Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import pLimit from 'p-limit'
 import type { DispatchRows, Forget } from '../store/dispatch/dispatch-rows.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
-import { emptyInbound } from '../store/privacy/events.ts'
-import { clientsKnownFor } from '../store/tenants/known-clients.ts'
-import { listRetentionRules, type RetentionRule } from '../store/tenants/retention-rules.ts'
 import { expireDocuments, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLogCounts, forgetLoggedRequests,
   forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
-  recordedDocuments } from '../store/tenants/retention.ts'
+  recordedDocuments } from '../store/dispatch/retention.ts'
+import { emptyInbound } from '../store/privacy/events.ts'
 import type { Queue } from './queue/queue.ts'
 import { before } from './queue/time.ts'
 

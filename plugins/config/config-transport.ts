@@ -1,4 +1,4 @@
-import { readNetwork } from '@dispatch/core'
+import { readNetwork } from '@dispatch/accounts'
 import { isNetwork } from '@dispatch/vendor-io'
 import { isIP, isIPv4 } from 'node:net'
 import { resolve } from 'node:path'

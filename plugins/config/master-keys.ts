@@ -1,5 +1,5 @@
+import { readMasterKey } from '@dispatch/accounts'
 import { createKeyring, type Keyring } from '@dispatch/common'
-import { readMasterKey } from '@dispatch/core'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 

@@ -1,4 +1,5 @@
-import { type Accounts, demo } from '@dispatch/core'
+import type { Accounts } from '@dispatch/accounts'
+import { demo } from '@dispatch/core'
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { type Config, ConfigError } from './config.ts'

@@ -1,11 +1,11 @@
+import type { AccessEnd, Accounts, ApiKeys, Authentication, BruteForceGuard, CompanyAccounts, CompanySettings, Credentials, DocumentLinks,
+  Domains, Impersonation, KeyAdministration, LinkMail, MailedSecrets, Meter, Notices, PasswordPolicy, RequestLog, SecondFactors, Sessions,
+  SigningKeys, Tokens, UnknownSecrets, Users, Verification } from '@dispatch/accounts'
 import type { Keyring, Log, OthersLately } from '@dispatch/common'
-import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, BruteForceGuard, Changes, CompanyAccounts,
-  CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck, Credentials, DataKeys, Directories, DispatchRows,
-  DocumentLinks, DocumentUrl, Domains, Downloads, EventSpool, ExchangeLog, FileShelf, FileUse, Holder, Impersonation, Inbox,
-  KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter, Notices, Outbox, OutcomeSpool, PasswordPolicy, Pipeline,
-  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, Reception, RecipientBook, ReleaseQueue,
-  RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
-  WebhookVerifier } from '@dispatch/core'
+import type { Addresses, ApprovalDesk, Changes, Configurations, ConfigurationService, Connections, CredentialCheck, DataKeys, Directories,
+  DispatchRows, DocumentUrl, Downloads, EventSpool, ExchangeLog, FileShelf, FileUse, Holder, Inbox, Leases, LeaseTimes, Outbox,
+  OutcomeSpool, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, Reception,
+  RecipientBook, ReleaseQueue, Suggestions, Templates, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database, Freshness } from '@dispatch/database'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'

@@ -1,4 +1,5 @@
-import { createDataKeys, createDocumentLinks, createDownloads, documentFiles, linkOf, receiveFile } from '@dispatch/core'
+import { createDocumentLinks, linkOf } from '@dispatch/accounts'
+import { createDataKeys, createDownloads, documentFiles, receiveFile } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
 import { createDocumentSpool } from '@dispatch/vendor-io'
 import { join } from 'node:path'

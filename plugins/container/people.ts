@@ -1,7 +1,7 @@
 import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
   createCompanySettings, createCredentials, createDomains, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail,
   createMailedSecrets, createMeter, createNotices, createRateLimiter, createSecondFactors, createSessions, createTokens,
-  createUnknownSecrets, createUsers, measureHashing, type Meter } from '@dispatch/core'
+  createUnknownSecrets, createUsers, measureHashing, type Meter } from '@dispatch/accounts'
 import { createOpenId } from '@dispatch/vendor-io'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import type { Factories, Get } from './dependencies.ts'

@@ -1,6 +1,6 @@
+import type { AccessEnd, Check, FactorStore, PasswordPolicy, Verification } from '@dispatch/accounts'
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, ApprovalDesk, Check, DispatchRows, FactorStore, FileShelf, FileUse, Holder, Migrations, PasswordPolicy,
-  RecipientBook, Verification } from '@dispatch/core'
+import type { ApprovalDesk, DispatchRows, FileShelf, FileUse, Holder, Migrations, RecipientBook } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database } from '@dispatch/database'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
@@ -8,7 +8,7 @@ import type { ConsoleParts, MenuEntry, PageParts, ProviderSection, Text } from '
 import type { FeatureCommand } from './command.ts'
 import { give, type Given, type Needs, type Resolve, type Token } from './token.ts'
 
-export { companyTable } from '@dispatch/core'
+export { companyTable } from '@dispatch/tables'
 export type { CommandTools, FeatureCommand } from './command.ts'
 export { ports } from './ports.ts'
 export { service, token } from './token.ts'

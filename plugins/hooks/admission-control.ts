@@ -1,6 +1,6 @@
+import { clientKeyOf } from '@dispatch/accounts'
 import { createFairSemaphore, type FairSemaphore, type OthersLately } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import { clientKeyOf } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { createAbortableDelay } from './abortable-delay.ts'

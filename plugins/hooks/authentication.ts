@@ -1,5 +1,5 @@
+import { type Actor, type Authentication, requireEveryService, requirePerson, requireRole, requireScope } from '@dispatch/accounts'
 import { DispatchError, type KeyScope, type Role } from '@dispatch/contract'
-import { type Actor, type Authentication, requireEveryService, requirePerson, requireRole, requireScope } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { isOwn, ownActor } from './own-request.ts'

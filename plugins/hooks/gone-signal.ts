@@ -1,4 +1,4 @@
-import { ClientGone } from '@dispatch/core'
+import { ClientGone } from '@dispatch/accounts'
 import type { FastifyReply } from 'fastify'
 
 /** One for each answer, whoever asks for it: a request waits in several places. */

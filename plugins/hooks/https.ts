@@ -1,5 +1,5 @@
+import { isWithin, readNetwork } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import { isWithin, readNetwork } from '@dispatch/core'
 import type { IncomingMessage } from 'node:http'
 import { isLoopback, type TransportConfig } from '../config/config-transport.ts'
 

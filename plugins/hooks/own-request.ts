@@ -1,4 +1,4 @@
-import type { Actor } from '@dispatch/core'
+import type { Actor } from '@dispatch/accounts'
 import type { FastifyInstance, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Socket } from 'node:net'

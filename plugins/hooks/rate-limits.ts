@@ -1,5 +1,5 @@
+import { clientKeyOf, type Meter, type RateLimiter, type UnknownSecrets } from '@dispatch/accounts'
 import { DispatchError, type RateLimitStatus } from '@dispatch/contract'
-import { clientKeyOf, type Meter, type RateLimiter, type UnknownSecrets } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'

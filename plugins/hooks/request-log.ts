@@ -1,5 +1,5 @@
+import type { Actor, AnsweredRequest, RequestLog } from '@dispatch/accounts'
 import { isRecord } from '@dispatch/common'
-import type { Actor, AnsweredRequest, RequestLog } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'

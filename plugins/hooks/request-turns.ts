@@ -1,4 +1,4 @@
-import { clientKeyOf } from '@dispatch/core'
+import { clientKeyOf } from '@dispatch/accounts'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'

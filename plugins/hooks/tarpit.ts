@@ -1,4 +1,4 @@
-import { clientKeyOf } from '@dispatch/core'
+import { clientKeyOf } from '@dispatch/accounts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { createAbortableDelay } from './abortable-delay.ts'

@@ -1,4 +1,4 @@
-import { clientKeyOf, onBehalfOf, waitingClient } from '@dispatch/core'
+import { clientKeyOf, onBehalfOf, waitingClient } from '@dispatch/accounts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { releasePermit } from './admission-control.ts'

@@ -1,4 +1,4 @@
-import { readBacklog } from '@dispatch/core'
+import { readBacklog } from '@dispatch/tables'
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-import type { AuditAuthor } from '@dispatch/core'
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { FastifyRequest } from 'fastify'
 
 /** The author of a change, for the audit log. Throws on a public route, where nobody is authenticated. */

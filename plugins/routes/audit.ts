@@ -1,5 +1,5 @@
+import { readAuditLog } from '@dispatch/accounts'
 import { AuditQuery, AuditView, page } from '@dispatch/contract'
-import { readAuditLog } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'

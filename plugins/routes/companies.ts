@@ -1,6 +1,6 @@
+import type { CompanyAccounts, Users } from '@dispatch/accounts'
 import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery,
   UserView } from '@dispatch/contract'
-import type { CompanyAccounts, Users } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'

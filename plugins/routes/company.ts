@@ -1,5 +1,5 @@
+import type { CompanySettings } from '@dispatch/accounts'
 import { LimitsView, SettingsBody, SettingsView } from '@dispatch/contract'
-import type { CompanySettings } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import { auditAuthorOf } from './audit-author.ts'

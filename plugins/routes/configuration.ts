@@ -1,7 +1,8 @@
+import { type Actor, requireService } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import { AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, DryRunView, type ErrorWord,
   type ListedProvider, MyConfig, Nothing, refusal, type Role, SuggestionsBody, SuggestionsView } from '@dispatch/contract'
-import { type Actor, type ConfigurationService, type CredentialCheck, type Owner, type Pipeline, requireConfigurable, requireService,
+import { type ConfigurationService, type CredentialCheck, type Owner, type Pipeline, requireConfigurable,
   type Suggestions } from '@dispatch/core'
 import { type Host, offeredTo } from '@dispatch/host'
 import { isServiceName, providedNames, type ServiceName, services } from '@dispatch/services'

@@ -1,5 +1,5 @@
+import { readLedger } from '@dispatch/accounts'
 import { CreditsView, PageQuery } from '@dispatch/contract'
-import { readLedger } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'

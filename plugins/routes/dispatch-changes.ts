@@ -1,4 +1,5 @@
-import { type Changes, type DocumentUrl, isUnderWay, maySee, viewOf } from '@dispatch/core'
+import { maySee } from '@dispatch/accounts'
+import { type Changes, type DocumentUrl, isUnderWay, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,6 +1,7 @@
+import { sightOf } from '@dispatch/accounts'
 import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, EventView, isSince, page, PageQuery, refusal,
   StatisticsQuery, StatisticsView, UuidPageQuery, VendorCallView } from '@dispatch/contract'
-import { countDispatches, type DocumentUrl, eventViewOf, listDispatches, listEvents, listExchanges, type Pipeline, requestViewOf, sightOf,
+import { countDispatches, type DocumentUrl, eventViewOf, listDispatches, listEvents, listExchanges, type Pipeline, requestViewOf,
   vendorCallOf, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

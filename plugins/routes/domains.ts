@@ -1,5 +1,5 @@
+import type { Domains } from '@dispatch/accounts'
 import { CompanyDomains } from '@dispatch/contract'
-import type { Domains } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, resourceNotFound } from './path-parameters.ts'

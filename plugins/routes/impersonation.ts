@@ -1,5 +1,5 @@
+import type { Impersonation } from '@dispatch/accounts'
 import { ImpersonationBody, LoginResponse } from '@dispatch/contract'
-import type { Impersonation } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 

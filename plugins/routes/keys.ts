@@ -1,5 +1,5 @@
+import type { KeyAdministration } from '@dispatch/accounts'
 import { KeyQuery, KeyView, NewKeyBody, NewKeyView, Nothing, page } from '@dispatch/contract'
-import type { KeyAdministration } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'

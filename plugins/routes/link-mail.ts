@@ -1,5 +1,5 @@
+import type { LinkMail } from '@dispatch/accounts'
 import { DispatchError, LinkMailBody, LinkMailView, Nothing } from '@dispatch/contract'
-import type { LinkMail } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 

@@ -1,5 +1,5 @@
+import type { Authentication } from '@dispatch/accounts'
 import { Login, LoginResponse } from '@dispatch/contract'
-import type { Authentication } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** Logging in and refreshing: `POST /auth`, `GET /auth/refresh`. Answers must not be cached (RFC 6749, 5.1). */

@@ -1,5 +1,5 @@
+import type { Notices } from '@dispatch/accounts'
 import { NoticeView, page } from '@dispatch/contract'
-import type { Notices } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** What the user is told of. */

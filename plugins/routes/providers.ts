@@ -1,5 +1,6 @@
+import type { Actor } from '@dispatch/accounts'
 import { GuideView, isSince, NewPublisher, page, ProcessView, ProviderView, type Version } from '@dispatch/contract'
-import type { Actor, ProcessState, ProviderAdministration } from '@dispatch/core'
+import type { ProcessState, ProviderAdministration } from '@dispatch/core'
 import { type Breakers, type Host, type Manifest, offeredTo, type ProviderEntry, readGuide, settingsSchemaIn } from '@dispatch/host'
 import { providedNames } from '@dispatch/services'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

@@ -1,6 +1,7 @@
 import { HoldQuery, HoldView, page, QueueView, ReleaseBody, ReleaseView, ResolveBody } from '@dispatch/contract'
-import { findHold, listHolds, type Pipeline, readBacklog, type ReleaseQueue } from '@dispatch/core'
+import { findHold, listHolds, type Pipeline, type ReleaseQueue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
+import { readBacklog } from '@dispatch/tables'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'

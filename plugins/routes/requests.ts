@@ -1,5 +1,5 @@
+import { readLogCounts, readRequestLog } from '@dispatch/accounts'
 import { LogCountView, page, RequestQuery, RequestView } from '@dispatch/contract'
-import { readLogCounts, readRequestLog } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

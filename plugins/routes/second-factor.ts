@@ -1,5 +1,5 @@
+import type { SecondFactors } from '@dispatch/accounts'
 import { Nothing, ProofBody, RecoveryCodesView, SecondFactorView } from '@dispatch/contract'
-import type { SecondFactors } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, resourceNotFound } from './path-parameters.ts'

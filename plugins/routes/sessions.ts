@@ -1,5 +1,5 @@
+import type { Sessions } from '@dispatch/accounts'
 import { Nothing, page, SessionView } from '@dispatch/contract'
-import type { Sessions } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'

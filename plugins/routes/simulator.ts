@@ -1,8 +1,8 @@
+import { mayUse, sightOf } from '@dispatch/accounts'
 import { type JsonObject, type Keyring, Uuid } from '@dispatch/common'
 import { AnyJsonObject, deliveryMarks, deliveryMarksOf, type DeliveryService, deliveryStatuses, deliveryStatusesOf, DispatchError,
   isDeliveryService, page, refusal } from '@dispatch/contract'
-import { type Configurations, demo, type DispatchRecord, listProviderState, mayUse, openConfiguration, type Queue,
-  sightOf } from '@dispatch/core'
+import { type Configurations, demo, type DispatchRecord, listProviderState, openConfiguration, type Queue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { Host, State } from '@dispatch/host'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

@@ -1,6 +1,7 @@
+import type { Actor } from '@dispatch/accounts'
 import { createFairSemaphore } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import type { Actor, Changes } from '@dispatch/core'
+import type { Changes } from '@dispatch/core'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openEventStream } from './event-stream.ts'

@@ -1,6 +1,7 @@
+import { requireService } from '@dispatch/accounts'
 import type { Problem } from '@dispatch/common'
 import { DispatchError, DispatchResponse, refusal } from '@dispatch/contract'
-import { type Addresses, type Pipeline, type Receive, type ReceivedFile, requireService } from '@dispatch/core'
+import type { Addresses, Pipeline, Receive, ReceivedFile } from '@dispatch/core'
 import { services, uploadServices } from '@dispatch/services'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'

@@ -1,5 +1,5 @@
+import type { Users } from '@dispatch/accounts'
 import { NewUserBody, Nothing, page, PageQuery, PasswordBody, UserChanges, UserView } from '@dispatch/contract'
-import type { Users } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'

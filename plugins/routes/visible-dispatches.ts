@@ -1,4 +1,5 @@
-import { type Actor, type DispatchRecord, findDispatch, maySee } from '@dispatch/core'
+import { type Actor, maySee } from '@dispatch/accounts'
+import { type DispatchRecord, findDispatch } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 

@@ -1,4 +1,4 @@
-import { clientKeyOf } from '@dispatch/core'
+import { clientKeyOf } from '@dispatch/accounts'
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TransportLimits } from './transport-limits.ts'

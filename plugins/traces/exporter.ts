@@ -1,5 +1,5 @@
 import type { Log } from '@dispatch/common'
-import { release } from '@dispatch/core'
+import { release } from '@dispatch/tables'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, type Resource, resourceAttributesEnvDetector,
   resourceFromAttributes } from '@opentelemetry/resources'

@@ -3,8 +3,9 @@
  * dispatches and of one with a few; and how long it takes to count the usage of all. `BENCH_STORED`: how many dispatches are stored;
  * 1,000,000 unless set. `BENCH_COMPANIES=1`: of a company with all of them.
  */
-import { countDispatches, type DispatchFilter, listDispatches, makeIndexes } from '@dispatch/core'
+import { countDispatches, type DispatchFilter, listDispatches } from '@dispatch/core'
 import { type Database, openDatabase } from '@dispatch/database'
+import { makeIndexes } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { createUsage } from '../../core/packages/features/usage/service/usage.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'

@@ -1,4 +1,5 @@
-import { createCompanyAccounts, platform, seedDemo } from '@dispatch/core'
+import { createCompanyAccounts, platform } from '@dispatch/accounts'
+import { seedDemo } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { createNetwork } from '@dispatch/vendor-io'

@@ -1,4 +1,5 @@
-import { createOperator, recoverOperator, resetOperator, seedDemo } from '@dispatch/core'
+import { createOperator, recoverOperator, resetOperator } from '@dispatch/accounts'
+import { seedDemo } from '@dispatch/core'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
 import { accessEndsOf } from '../../plugins/features/feature.ts'

@@ -1,4 +1,4 @@
-import { acceptPublisher } from '@dispatch/core'
+import { acceptPublisher } from '../../core/provider-publishers.ts'
 import { readConfig } from '../../plugins/config/config.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'

@@ -1,4 +1,4 @@
-import { createKeyStore, rotateSigningKey } from '@dispatch/core'
+import { createKeyStore, rotateSigningKey } from '@dispatch/accounts'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { openDataDirectory } from '../data-directory.ts'

@@ -16,6 +16,7 @@ const others = ['client']
 
 /** What the example of each package finds in its folder, and what it prints and leaves behind. */
 const examples: Record<string, { given?: (folder: string) => void, prints: RegExp, leaves?: [file: string, begins: RegExp] }> = {
+  accounts: { prints: /^true false\ntrue false\nThis needs the role admin, but the user is member\.\n$/ },
   common: { prints: /path: '\/total',\s+code: 'required'[^]*0\.30\n$/ },
   database: { prints: /^true The database cannot be reached/ },
   documents: { prints: /^1 page\n$/, leaves: ['receipt.pdf', /^%PDF-1\.\d/] },
@@ -61,6 +62,7 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
     prints: /^Zoo: sms,postal\n$/
   },
   services: { prints: /^invoicing document by a provider\n[^]*\nfile document by the core\n[^]*\nfalse\n$/ },
+  tables: { prints: /^select "step_id" from "steps" where "status" = \$1\n$/ },
   'vendor-io': { prints: /^The host "169\.254\.169\.254" may not be called[^\n]*\noutcome_unknown\n$/ }
 }
 

@@ -1,4 +1,5 @@
-import { createCompanies, hashPassword, migrate } from '@dispatch/core'
+import { createCompanies, hashPassword } from '@dispatch/accounts'
+import { migrate } from '@dispatch/core'
 import { openDatabase } from '@dispatch/database'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
-import { createCredentials, createUnknownSecrets, passwordMatches } from '@dispatch/core'
+import { createCredentials, createUnknownSecrets, passwordMatches } from '@dispatch/accounts'
 import t from 'tap'
-import { makeKey } from '../../core/access/api-key.ts'
+import { makeKey } from '../../core/packages/accounts/access/api-key.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { admin, type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { routesOf } from './support.ts'

@@ -1,5 +1,6 @@
+import { hashPassword } from '@dispatch/accounts'
 import { type ErrorWord, keyScopes, type Role, versionNames } from '@dispatch/contract'
-import { chains, hashPassword } from '@dispatch/core'
+import { chains } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'

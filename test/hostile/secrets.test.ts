@@ -1,4 +1,4 @@
-import { createCompanies, hashPassword } from '@dispatch/core'
+import { createCompanies, hashPassword } from '@dispatch/accounts'
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import { sql } from 'kysely'
 import { readdir, readFile } from 'node:fs/promises'

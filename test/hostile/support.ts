@@ -1,6 +1,6 @@
 import { compile, type JsonObject } from '@dispatch/common'
 import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/contract'
-import { openRow } from '@dispatch/core'
+import { openRow } from '@dispatch/tables'
 import fastify, { type FastifyContextConfig, type RouteOptions } from 'fastify'
 import { type Kysely, sql } from 'kysely'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,5 @@
-import { addJobs, createJobs, openQueue, type Queue } from '@dispatch/core'
+import { createJobs, openQueue, type Queue } from '@dispatch/core'
+import { addJobs } from '@dispatch/tables'
 import t from 'tap'
 import { createApp } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'

@@ -1,10 +1,10 @@
+import type { Account } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { Account } from '@dispatch/core'
 import Fastify from 'fastify'
 import t from 'tap'
+import { accountWith, basic, createAccess } from '../../core/packages/accounts/test/fixtures/access.ts'
 import { authenticationPlugin, authorizationPlugin } from '../../plugins/hooks/authentication.ts'
 import { authRoutes } from '../../plugins/routes/login.ts'
-import { accountWith, basic, createAccess } from '../core/access/fixtures/access.ts'
 import { has } from '../support/matching.ts'
 
 async function createApp (...accounts: Account[]) {

@@ -1,4 +1,4 @@
-import { hashPassword } from '@dispatch/core'
+import { hashPassword } from '@dispatch/accounts'
 import t from 'tap'
 import { publishShared } from '../../core/packages/features/templates/store/shared-templates.ts'
 import { tablesIn } from '../../core/packages/features/templates/store/tables.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { digestOf, makeKey } from '../../core/access/api-key.ts'
+import { digestOf, makeKey } from '../../core/packages/accounts/access/api-key.ts'
 import { clockAt } from '../support/clock.ts'
 import { has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { type NoticeMail, takeWithin } from '../../core/packages/accounts/audit/notices.ts'
 import { createNetwork } from '../../core/packages/vendor-io/network.ts'
-import { type NoticeMail, takeWithin } from '../../core/store/audit/notices.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { type Login, startService } from '../support/service.ts'
 import { mailServer } from '../support/smtp.ts'

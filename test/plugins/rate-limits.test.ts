@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { makeKey } from '../../core/access/api-key.ts'
+import { makeKey } from '../../core/packages/accounts/access/api-key.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { clockAt } from '../support/clock.ts'
 import { contains, has } from '../support/matching.ts'

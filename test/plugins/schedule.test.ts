@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { readBacklog } from '../../core/packages/tables/backlog.ts'
 import { createRunner } from '../../core/pipeline/run/runner.ts'
-import { readBacklog } from '../../core/store/db/backlog.ts'
 import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'

@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { createAccess } from '../../core/packages/accounts/test/fixtures/access.ts'
 import { authenticationPlugin } from '../../plugins/hooks/authentication.ts'
 import { tarpitPlugin } from '../../plugins/hooks/tarpit.ts'
-import { createAccess } from '../core/access/fixtures/access.ts'
 
 await t.test('requests that were never on a network are refused like others, and end no process', async (t) => {
   const app = Fastify()

@@ -1,5 +1,5 @@
-import { release } from '@dispatch/core'
 import { refused } from '@dispatch/core/provider'
+import { release } from '@dispatch/tables'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'

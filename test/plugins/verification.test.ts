@@ -1,5 +1,5 @@
+import { addFactor } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import { addFactor } from '@dispatch/core'
 import { html, offerVerification, proofForm } from '@dispatch/plugins/console'
 import { defineFeature } from '@dispatch/plugins/feature'
 import t from 'tap'

@@ -54,7 +54,7 @@ void t.test('a change reaches the tests that import it, also through others, and
   const chosen = reached('core/packages/documents/render/pdf.ts') ?? []
   runs(t, chosen, 'core/packages/documents/test/pdf.test.ts')
   runs(t, chosen, journey)
-  t.notOk(chosen.includes('test/core/access/passwords.test.ts'))
+  t.notOk(chosen.includes('core/packages/accounts/test/tokens.test.ts'))
   t.ok(chosen.length < tests.length / 2, `${chosen.length} of ${tests.length}`)
   t.end()
 })

@@ -1,6 +1,6 @@
 import { DispatchError, type DispatchStatus, within } from '@dispatch/contract'
 import { type CallContext, callLookup, missCountsAfter, usualTimeLimit } from '@dispatch/host'
-import type { StepError } from '../../store/db/schema.ts'
+import type { StepError } from '@dispatch/tables'
 import { type SecondsInDoubt, secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, postponeReconciliation, releaseLease } from '../../store/dispatch/runs.ts'

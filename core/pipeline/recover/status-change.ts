@@ -1,6 +1,6 @@
 import { callbackTypes, isDeliveryMark, unexpectedAfter } from '@dispatch/contract'
 import { services } from '@dispatch/services'
-import { addJobs } from '../../store/db/jobs.ts'
+import { addJobs } from '@dispatch/tables'
 import { skipUnexpected, wakeDeferred } from '../../store/dispatch/deferred.ts'
 import type { OnReply, OnStatusChange } from '../../store/vendor/deliveries.ts'
 import type { PipelineDependencies } from '../dependencies.ts'

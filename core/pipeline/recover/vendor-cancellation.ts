@@ -1,7 +1,7 @@
 import { canTransition, type DeliveryService, type DeliveryStatus, DispatchError } from '@dispatch/contract'
 import { callCancel, type CallContext, callStatus, type CancelResult, clientWord, type InstalledProvider, statusOf } from '@dispatch/host'
+import type { EventActor } from '@dispatch/tables'
 import { providerOfStep } from '../../configuration/serving.ts'
-import type { EventActor } from '../../store/db/schema.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { beginCancellation, type CancellationEnd, endCancellation } from '../../store/vendor/cancellations.ts'

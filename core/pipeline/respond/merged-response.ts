@@ -1,6 +1,6 @@
 import type { JsonObject, TurnedAway } from '@dispatch/common'
 import { hasRecipients, type ProviderResponse, type RecipientReport, sendStatus } from '@dispatch/contract'
-import type { StepError } from '../../store/db/schema.ts'
+import type { StepError } from '@dispatch/tables'
 import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 

@@ -3,7 +3,7 @@ import { type DispatchRequestView, type DispatchStatus, type DispatchView, type 
   isSince, latestVersion, refusalOf, type StepResult, tellsDelivery, type VendorCallView, type Version, wordIn } from '@dispatch/contract'
 import { timeOf } from '@dispatch/database'
 import { type ServiceName, services } from '@dispatch/services'
-import type { StepError } from '../../store/db/schema.ts'
+import type { StepError } from '@dispatch/tables'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { ExchangeRow } from '../../store/dispatch/exchanges.ts'

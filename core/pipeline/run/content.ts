@@ -1,3 +1,4 @@
+import { secretMark } from '@dispatch/accounts'
 import { type DocumentHandle, type JsonObject, normalForm, type Observations, observe, secondsSince } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered, withBrand } from '@dispatch/documents'
@@ -7,7 +8,6 @@ import { attaches, checkJoined, cleanFilename, type Content, type ContentKind, t
   givenDocument, handleOf, type InlinePicture, isLinked, placeOf, recipientsOf, services, type StepContent } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { secretMark } from '../../access/mailed-secrets.ts'
 import type { NewDocument } from '../../store/calls/document-row.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { documentExpiry } from '../document-expiry.ts'

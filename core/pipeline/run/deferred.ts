@@ -1,6 +1,6 @@
+import { mayUse } from '@dispatch/accounts'
 import { lazy } from '@dispatch/common'
 import { DispatchError, dispatchStatuses, within } from '@dispatch/contract'
-import { mayUse } from '../../access/permissions.ts'
 import { acquireLease, holdStep, releaseLease } from '../../store/dispatch/runs.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'

@@ -1,4 +1,4 @@
-import type { StepCandidate } from '../../store/db/schema.ts'
+import type { StepCandidate } from '@dispatch/tables'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 import type { Step } from '../step.ts'
 import { installedFor, type ProviderDependencies } from './installed.ts'

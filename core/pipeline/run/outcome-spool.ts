@@ -1,6 +1,6 @@
 import type { Envelope, Keyring, Log } from '@dispatch/common'
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
-import type { EventActor } from '../../store/db/schema.ts'
+import type { EventActor } from '@dispatch/tables'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
 /** The outcome of one attempt at a step that is recorded after its run has ended. `actor`: who told it. */

@@ -1,6 +1,6 @@
+import type { Actor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import { type Enclosed, givenDocument, type ServiceName } from '@dispatch/services'
-import type { Actor } from '../../access/account.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'

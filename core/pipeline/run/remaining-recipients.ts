@@ -1,5 +1,5 @@
 import { hasRecipients, type ProviderResponse } from '@dispatch/contract'
-import { addJobs } from '../../store/db/jobs.ts'
+import { addJobs } from '@dispatch/tables'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { openRest } from '../../store/dispatch/rests.ts'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'

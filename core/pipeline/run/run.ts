@@ -1,5 +1,5 @@
-import type { Actor } from '../../access/account.ts'
-import type { EventActor, Schedule } from '../../store/db/schema.ts'
+import type { Actor } from '@dispatch/accounts'
+import type { EventActor, Schedule } from '@dispatch/tables'
 import { type DispatchRecord, findDispatch, type StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchCommand } from '../command.ts'

@@ -1,7 +1,7 @@
+import type { Actor } from '@dispatch/accounts'
 import { withTimeLimit } from '@dispatch/common'
 import { DispatchError, type Mode } from '@dispatch/contract'
 import { DatabaseUnavailable } from '@dispatch/database'
-import type { Actor } from '../../access/account.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type NewDispatch, openDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchStart, TransactionHook } from '../../store/dispatch/lease.ts'

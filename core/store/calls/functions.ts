@@ -1,9 +1,8 @@
+import type { auditRow } from '@dispatch/accounts'
 import type { Json, JsonObject } from '@dispatch/common'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, ProviderResponse, StepStatus } from '@dispatch/contract'
 import type { Seen } from '@dispatch/database'
-import type { auditRow } from '../audit/audit.ts'
-import type { PreparedJobs } from '../db/jobs.ts'
-import type { EventActor, Schedule, StepCandidate, StepError } from '../db/schema.ts'
+import type { EventActor, PreparedJobs, Schedule, StepCandidate, StepError } from '@dispatch/tables'
 import type { documentRow } from './document-row.ts'
 
 /**

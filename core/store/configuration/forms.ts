@@ -1,6 +1,6 @@
 import type { StoredSecrets, StoredSettings } from '@dispatch/host'
+import type { PlainForm, Tables } from '@dispatch/tables'
 import type { Selectable } from 'kysely'
-import type { PlainForm, Tables } from '../db/schema.ts'
 
 /** Settings in the form of a version of a provider. `version`: in which they were written; null: an older release has not kept that. */
 export type StoredForm = StoredSettings & { version: string | null }

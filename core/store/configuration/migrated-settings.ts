@@ -1,6 +1,6 @@
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { OwnerQueries } from '@dispatch/database'
 import type { StoredSettings } from '@dispatch/host'
-import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { changedSettings } from './configurations.ts'
 import { formColumns, type StoredForm } from './forms.ts'
 

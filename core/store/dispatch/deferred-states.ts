@@ -1,7 +1,7 @@
 import type { DeferredState } from '@dispatch/contract'
 import type { CompanyQueries } from '@dispatch/database'
+import type { Tables } from '@dispatch/tables'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Tables } from '../db/schema.ts'
 
 /** The state of a deferred step; null for any other step. */
 export function deferredStateOf ({ deferred_on: on, status, next_try_at: nextTry }: Pick<

@@ -1,7 +1,7 @@
 import type { EventKind } from '@dispatch/contract'
 import type { CompanyQueries, OwnerQueries, SqlTimestamp } from '@dispatch/database'
+import type { EventActor, StepError } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
-import type { EventActor, StepError } from '../db/schema.ts'
 import { deferredStateOf, isDeferred, lacksAcceptedSource } from './deferred-states.ts'
 import type { DispatchRecord, StepRecord } from './dispatch-views.ts'
 import { firstOfList } from './first-of-list.ts'

@@ -1,6 +1,6 @@
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { RawBuilder } from 'kysely'
-import type { RetentionBatch, RetentionOf } from '../tenants/retention.ts'
+import type { RetentionBatch, RetentionOf } from './retention.ts'
 
 /** Forgets a batch of what is old enough; answers how many rows that were. `of`: of a company alone, where it is given. */
 export type Forget = (database: Database, batch: RetentionBatch & { now: Date, of?: RetentionOf }) => Promise<number>

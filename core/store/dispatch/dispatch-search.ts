@@ -1,8 +1,7 @@
 import type { DeferredState, DispatchStatus, searchedStepStatuses } from '@dispatch/contract'
 import { type CompanyQueries, firstIdAt, idSkew, timeOf } from '@dispatch/database'
+import { columnsOf, type Tables } from '@dispatch/tables'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import { columnsOf } from '../db/columns.ts'
-import type { Tables } from '../db/schema.ts'
 import { hasDeferred } from './deferred-states.ts'
 
 type DispatchRow = Selectable<Tables['dispatches']>

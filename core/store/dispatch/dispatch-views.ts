@@ -1,8 +1,7 @@
 import type { EventKind } from '@dispatch/contract'
 import type { CompanyQueries, Database } from '@dispatch/database'
+import { columns, type Tables } from '@dispatch/tables'
 import { type Selectable, sql } from 'kysely'
-import { columns } from '../db/columns.ts'
-import type { Tables } from '../db/schema.ts'
 import { type DispatchFilter, type DispatchPage, searchDispatches } from './dispatch-search.ts'
 
 export type DispatchRow = Selectable<Tables['dispatches']>

@@ -1,8 +1,8 @@
+import { auditRow, type AuditStamp } from '@dispatch/accounts'
 import type { FoundDispatchView } from '@dispatch/contract'
 import type { Database, OwnerQueries } from '@dispatch/database'
+import { columnsOf } from '@dispatch/tables'
 import { sql } from 'kysely'
-import { auditRow, type AuditStamp } from '../audit/audit.ts'
-import { columnsOf } from '../db/columns.ts'
 import { type DispatchRecord, type DispatchRow, withSteps } from './dispatch-views.ts'
 
 type Wanted = { search: string, limit: number, after?: string }

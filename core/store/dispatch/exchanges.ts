@@ -1,8 +1,6 @@
 import type { Database } from '@dispatch/database'
+import { columns, sealed, type Tables } from '@dispatch/tables'
 import { type Selectable, sql } from 'kysely'
-import { columns } from '../db/columns.ts'
-import type { Tables } from '../db/schema.ts'
-import { sealed } from '../db/sealed-columns.ts'
 
 export type ExchangeRow = Selectable<Tables['exchange_log']>
 

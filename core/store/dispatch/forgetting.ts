@@ -1,8 +1,8 @@
 import { returningServices } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import type { RetentionBatch } from '../tenants/retention.ts'
 import type { DispatchRows } from './dispatch-rows.ts'
+import type { RetentionBatch } from './retention.ts'
 
 /** `hopeless`: nobody waits any longer for the events of dispatches that are older. `dispatchRows`: what features keep of dispatches. */
 type Forgetting = RetentionBatch & { hopeless: Date, dispatchRows: readonly DispatchRows[] }

@@ -1,5 +1,5 @@
 import type { OwnerQueries } from '@dispatch/database'
-import type { PreparedJobs } from '../db/jobs.ts'
+import type { PreparedJobs } from '@dispatch/tables'
 
 /** The right to work on a dispatch alone, for `seconds` by the clock of the database. */
 export type Lease = { runId: string, seconds: number }

@@ -1,10 +1,9 @@
+import { type AuditAuthor, auditRow } from '@dispatch/accounts'
 import type { Json } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
+import type { EventActor, PreparedJobs } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
-import { type AuditAuthor, auditRow } from '../audit/audit.ts'
 import { callFunction } from '../calls/database-functions.ts'
-import type { PreparedJobs } from '../db/jobs.ts'
-import type { EventActor } from '../db/schema.ts'
 import type { DispatchRef, StepRef } from './runs.ts'
 
 /** What is released: of one company, or of all; of one provider, of one service, or whatever waits. */

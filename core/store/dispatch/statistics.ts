@@ -1,7 +1,7 @@
+import type { Sight } from '@dispatch/accounts'
 import type { DispatchStatus } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { Sight } from '../../access/permissions.ts'
 
 /** How many dispatches there are of a service and a status; one of several services counts for each of them. */
 export type StatusCount = { service: string, status: DispatchStatus, count: number }

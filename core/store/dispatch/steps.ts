@@ -2,13 +2,11 @@ import type { JsonObject } from '@dispatch/common'
 import { type ConfiguredBy, DispatchError, type DispatchStatus, type EventKind, type ProviderResponse,
   type StepStatus } from '@dispatch/contract'
 import { asOwner, type Database } from '@dispatch/database'
+import { type EventActor, type PreparedJobs, sealed, type StepCandidate, type StepError } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { callFunction, callFunctionWithin } from '../calls/database-functions.ts'
 import { documentRow, type NewDocument } from '../calls/document-row.ts'
 import type { DatabaseFunctions } from '../calls/functions.ts'
-import type { PreparedJobs } from '../db/jobs.ts'
-import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
-import { sealed } from '../db/sealed-columns.ts'
 import type { ReconcileSchedule, TransactionHook } from './lease.ts'
 
 /** A step of a dispatch, and the run that works on it. */

@@ -1,5 +1,5 @@
+import { companyTable } from '@dispatch/tables'
 import { type Kysely, sql } from 'kysely'
-import { companyTable } from '../db/company-table.ts'
 
 /** How much a company, a user or an API key may use in a month. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
+import { companyTable } from '@dispatch/tables'
 import { type Kysely, sql } from 'kysely'
-import { companyTable } from '../db/company-table.ts'
 
 /** What callbacks tell companies, for those that ask for it: kept for each of them from the first time that it asks. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
+import { companyTable } from '@dispatch/tables'
 import { type Kysely, sql } from 'kysely'
-import { companyTable } from '../db/company-table.ts'
 
 /** The batch of which a dispatch is a row, and the batches of which no dispatch may begin: those wait in the queue as they are. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
+import { companyTable } from '@dispatch/tables'
 import { type Kysely, sql } from 'kysely'
-import { companyTable } from '../db/company-table.ts'
 
 /** For how many days companies keep their data: where that is shorter than what the operator says for all. */
 export async function up (db: Kysely<unknown>): Promise<void> {

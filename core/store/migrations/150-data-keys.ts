@@ -1,5 +1,5 @@
+import { companyTable } from '@dispatch/tables'
 import { type Kysely, sql } from 'kysely'
-import { companyTable } from '../db/company-table.ts'
 
 /**
  * Which key seals the documents of a company. The key itself is in no database, so that no backup of one brings it back. A company

@@ -1,7 +1,7 @@
 import type { Database, OwnerQueries } from '@dispatch/database'
+import type { InboundState } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
-import type { InboundState } from '../db/schema.ts'
-import type { OwnBatch } from '../tenants/retention.ts'
+import type { OwnBatch } from '../dispatch/retention.ts'
 
 /** What a vendor has told, and what was read of it. */
 export const textOfEvent = sql`(encode(body, 'escape') || coalesce(reading::text, ''))`

@@ -1,8 +1,8 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import type { Database, OwnerQueries } from '@dispatch/database'
+import { mayHaveSealed, openedTexts, openRow, type Queries } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
-import type { AuditAuthor } from '../audit/audit.ts'
-import { mayHaveSealed, openedTexts, openRow, type Queries } from '../db/sealed-columns.ts'
 import { names, type Person } from './person.ts'
 
 /** How much of each kind there is. */

@@ -1,7 +1,7 @@
 import type { EventKind } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
+import type { EventActor } from '@dispatch/tables'
 import { sql } from 'kysely'
-import type { EventActor } from '../db/schema.ts'
 import { type DeliveryReport, noteReport, type OnStatusChange, type TrackedStep } from './deliveries.ts'
 
 /** How a cancellation ends: taken back, not taken back, or nobody knows. */

@@ -3,9 +3,9 @@ import { canTransition, type ConfiguredBy, type DeliveryMark, type DeliveryServi
   isFinalDeliveryStatus, originsOf, refusalOf } from '@dispatch/contract'
 import type { Database, OwnerQueries, SqlTimestamp } from '@dispatch/database'
 import type { Reported } from '@dispatch/host'
+import type { EventActor, InboundState, Tables } from '@dispatch/tables'
 import { type Kysely, sql } from 'kysely'
 import type { Owner } from '../configuration/configurations.ts'
-import type { EventActor, InboundState, Tables } from '../db/schema.ts'
 
 /** An accepted step whose vendor reports what becomes of it. */
 export type TrackedStep<Service extends DeliveryService = DeliveryService> = {

@@ -1,8 +1,8 @@
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import type { PassedTrials, Pin, Pins, Publisher } from '@dispatch/host'
+import { columns } from '@dispatch/tables'
 import { sql } from 'kysely'
-import { type AuditStamp, noteAudit } from '../audit/audit.ts'
-import { columns } from '../db/columns.ts'
 
 /** Pins of provider codes, for all processes. */
 export function createPins ({ owner, now }: Database): Pins {

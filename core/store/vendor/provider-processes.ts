@@ -1,7 +1,6 @@
 import type { Database } from '@dispatch/database'
+import { columns, type RunningProvider } from '@dispatch/tables'
 import { sql } from 'kysely'
-import { columns } from '../db/columns.ts'
-import type { RunningProvider } from '../db/schema.ts'
 
 /** A process that loads providers, and what it runs since its last reload, the one of that `number`. */
 export type ProviderProcess = { processId: string, machine: string, pid: number, number: number, providers: RunningProvider[] }

@@ -1,9 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import { type DeliveryStatus, deliveryStatusesOf, type EventKind, isFinalDeliveryStatus, type SaidLater } from '@dispatch/contract'
 import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
+import { addJobs, type EventActor, type PreparedJobs } from '@dispatch/tables'
 import { sql } from 'kysely'
-import { addJobs, type PreparedJobs } from '../db/jobs.ts'
-import type { EventActor } from '../db/schema.ts'
 import type { TransactionHook } from '../dispatch/lease.ts'
 import { moveStep, type OnStatusChange, type TrackedStep } from './deliveries.ts'
 

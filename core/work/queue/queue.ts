@@ -1,7 +1,7 @@
 import { createFairSemaphore, errorMessageOf, type FairSemaphore, type Log, withTimeLimit } from '@dispatch/common'
 import { connectionSettings, type Database, LastingClient, lastWriterOf, type OwnerQueries, statementError } from '@dispatch/database'
+import { keepStatement, type PreparedJobs } from '@dispatch/tables'
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
-import { keepStatement, type PreparedJobs } from '../../store/db/jobs.ts'
 import type { SayingLook } from '../../store/vendor/sayings.ts'
 import { type BegunJob, type FairWorker, type FetchedJob, type JobSource, startFairWorker } from './fair-worker.ts'
 

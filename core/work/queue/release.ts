@@ -1,9 +1,7 @@
+import { type Actor, type AuditAuthor, requireRole } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import type { Breakers } from '@dispatch/host'
-import type { Actor } from '../../access/account.ts'
-import { requireRole } from '../../access/permissions.ts'
 import { userActorOf } from '../../pipeline/run/run.ts'
-import type { AuditAuthor } from '../../store/audit/audit.ts'
 import { type Released, releaseDispatches, type ReleaseFilter, releaseSteps } from '../../store/dispatch/releases.ts'
 import type { Queue } from './queue.ts'
 

@@ -1,5 +1,5 @@
+import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { Sessions } from '@dispatch/core'
 import { DatabaseUnavailable } from '@dispatch/database'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import type { Failure } from '../pages/errors.ts'

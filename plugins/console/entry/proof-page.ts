@@ -1,4 +1,4 @@
-import type { Sessions } from '@dispatch/core'
+import type { Sessions } from '@dispatch/accounts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { proofPage } from '../pages/prove.ts'
 import { formsOf } from '../session/offered.ts'

@@ -1,5 +1,5 @@
+import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { clientOf } from '../session/client.ts'

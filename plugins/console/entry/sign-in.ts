@@ -1,5 +1,5 @@
+import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { signInPage } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'

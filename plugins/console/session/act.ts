@@ -1,4 +1,4 @@
-import type { Sessions } from '@dispatch/core'
+import type { Sessions } from '@dispatch/accounts'
 import type { FastifyPluginCallback } from 'fastify'
 import { ApiRefused } from './api.ts'
 import { visitOf } from './visit.ts'

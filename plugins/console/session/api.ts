@@ -1,5 +1,5 @@
+import type { Actor } from '@dispatch/accounts'
 import { type ErrorBody, latestVersion, type ValidationResponse } from '@dispatch/contract'
-import type { Actor } from '@dispatch/core'
 import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -8,7 +8,8 @@ import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
 export { deliveryMarks, deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses } from '@dispatch/contract'
-export { isUnderWay, noticeText, scopesWithin } from '@dispatch/core'
+export { isUnderWay } from '@dispatch/core'
+export { noticeText, scopesWithin } from '@dispatch/accounts'
 export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,
   CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView,
   KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewKeyView, NoticeView, ProcessView,

@@ -1,4 +1,4 @@
-import type { SessionClient } from '@dispatch/core'
+import type { SessionClient } from '@dispatch/accounts'
 import type { FastifyRequest } from 'fastify'
 import { languageOf } from './language.ts'
 

@@ -1,4 +1,4 @@
-import type { Sessions } from '@dispatch/core'
+import type { Sessions } from '@dispatch/accounts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Html } from '../../html.ts'
 import type { Words } from '../language/language.ts'

@@ -1,5 +1,5 @@
+import type { Actor, SessionProof, Sessions } from '@dispatch/accounts'
 import { DispatchError, type ErrorWord } from '@dispatch/contract'
-import type { Actor, SessionProof, Sessions } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 
 /**

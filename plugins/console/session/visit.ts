@@ -1,6 +1,6 @@
+import type { Actor, Sessions, Visitor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import type { CompanyView, ConfigurationView, UserView } from '@dispatch/contract'
-import type { Actor, Sessions, Visitor } from '@dispatch/core'
 import type { FastifyInstance, FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { admitRecognised } from '../../hooks/admission-control.ts'
 import type { Html } from '../../html.ts'

@@ -1,4 +1,4 @@
-import { createCompanies, hashPassword } from '@dispatch/core'
+import { createCompanies, hashPassword } from '@dispatch/accounts'
 import type { Rendered } from '@dispatch/documents'
 import { randomUUID } from 'node:crypto'
 import { delimiter } from 'node:path'

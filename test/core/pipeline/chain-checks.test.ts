@@ -1,5 +1,5 @@
 import t from 'tap'
-import { linkLength, sampleLink } from '../../../core/access/document-links.ts'
+import { linkLength, sampleLink } from '../../../core/packages/accounts/access/document-links.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { linkToken, withLink } from '../../../core/packages/services/link.ts'
 import { needsProvider, services } from '../../../core/packages/services/lists.ts'

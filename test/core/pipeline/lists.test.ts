@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { ErrorWord } from '../../../core/packages/contract/errors.ts'
 import { refusalWords } from '../../../core/packages/contract/provider-list.ts'
+import type { StepCandidate } from '../../../core/packages/tables/schema.ts'
 import { drawFirst } from '../../../core/pipeline/plan/lists.ts'
 import { nextCandidate } from '../../../core/pipeline/run/failover.ts'
 import type { StepProvider } from '../../../core/pipeline/step.ts'
-import type { StepCandidate } from '../../../core/store/db/schema.ts'
 
 type Weighted = { name: string, weight?: number }
 const drawn = (listed: readonly Weighted[], draw: (total: number) => number): readonly Weighted[] =>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Actor } from '../../../core/access/account.ts'
+import type { Actor } from '../../../core/packages/accounts/access/account.ts'
 import { openDatabase } from '../../../core/packages/database/database.ts'
 import { createFreshness } from '../../../core/packages/database/freshness.ts'
 import { createBrands } from '../../../core/packages/features/templates/service/brand.ts'

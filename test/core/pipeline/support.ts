@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { Type } from 'typebox'
-import { sampleLink } from '../../../core/access/document-links.ts'
+import { sampleLink } from '../../../core/packages/accounts/access/document-links.ts'
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { deliveryStatusesOf, isDeliveryService } from '../../../core/packages/contract/delivery.ts'
 import { DispatchError } from '../../../core/packages/contract/errors.ts'

@@ -1,4 +1,5 @@
-import { createOperator, migrate, seedDemo } from '@dispatch/core'
+import { createOperator } from '@dispatch/accounts'
+import { migrate, seedDemo } from '@dispatch/core'
 import { type Database, openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'

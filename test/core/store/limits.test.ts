@@ -1,4 +1,5 @@
-import { createRateLimiter, migrate } from '@dispatch/core'
+import { createRateLimiter } from '@dispatch/accounts'
+import { migrate } from '@dispatch/core'
 import { openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'

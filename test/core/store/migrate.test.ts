@@ -34,7 +34,7 @@ type Column = { name: string, nullable: boolean }
 /** The columns that the types of queries write down, by table: of the core in schema.ts, of a feature in its store. */
 async function written (): Promise<Record<string, Column[]>> {
   const core = new URL('../../../core/', import.meta.url)
-  const files = ['store/db/schema.ts', ...globSync('packages/features/*/store/*.ts', { cwd: core })]
+  const files = ['packages/tables/schema.ts', ...globSync('packages/features/*/store/*.ts', { cwd: core })]
   const sources = await Promise.all(files.map((file) => readFile(new URL(file, core), 'utf8')))
   const tables = sources.map((source) => /^(?:export )?type \w*Tables = \{\n([\s\S]*?)\n\}/m.exec(source)?.[1] ?? '').join('\n')
   return Object.fromEntries([...tables.matchAll(/^ {2}(\w+): \{([^{}]*)\}/gm)].map(([, table = '', columns = '']) => [

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { concurrentIndexes } from '../../../core/store/db/concurrent-indexes.ts'
+import { concurrentIndexes } from '../../../core/packages/tables/concurrent-indexes.ts'
 
 const folder = new URL('../../../core/store/migrations/', import.meta.url)
 
@@ -24,8 +24,8 @@ const rules: [forbidden: RegExp, instead: string][] = [
   [/\bset not null\b/i, 'it reads the whole table under a lock: add a check `not valid`, and validate it in the next migration'],
   [/\badd (?:constraint|check|foreign key|unique|primary key)\b(?![^;`]*\bnot valid\b)/i, 'it reads the whole table: `not valid` first'],
   [new RegExp(`\\bcreate (?:unique )?index \\w+ on ${onBig}`, 'i'),
-    'nobody writes while it is made: name it in core/store/db/concurrent-indexes.ts'],
-  [/\bindex concurrently\b/i, 'a migration is a transaction: name it in core/store/db/concurrent-indexes.ts'],
+    'nobody writes while it is made: name it in core/packages/tables/concurrent-indexes.ts'],
+  [/\bindex concurrently\b/i, 'a migration is a transaction: name it in core/packages/tables/concurrent-indexes.ts'],
   [/\block table\b|\bvacuum full\b|\bcluster\b/i, 'everybody waits']
 ]
 

@@ -1,5 +1,5 @@
 import { createKeyring, type Envelope, type Keyring } from '@dispatch/common'
-import { checkMasterKeys, countSecretsByMasterKey, rewrapSecrets } from '@dispatch/core'
+import { checkMasterKeys, countSecretsByMasterKey, rewrapSecrets } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'

@@ -1,7 +1,7 @@
 import { type CompanyQueries, type Database, openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
 import t from 'tap'
-import { makeIndexes } from '../../../core/store/db/concurrent-indexes.ts'
+import { makeIndexes } from '../../../core/packages/tables/concurrent-indexes.ts'
 import { type DispatchFilter, searchDispatches } from '../../../core/store/dispatch/dispatch-search.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { seededDatabase } from '../../support/service.ts'

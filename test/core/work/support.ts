@@ -3,7 +3,7 @@ import { constants, createHmac, createPrivateKey, generateKeyPairSync, type KeyO
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { createVendor, type Vendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
-import type { InboundState } from '../../../core/store/db/schema.ts'
+import type { InboundState } from '../../../core/packages/tables/schema.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import type { Config } from '../../../plugins/config/config.ts'

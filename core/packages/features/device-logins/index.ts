@@ -1,4 +1,4 @@
-import { createRateLimiter } from '@dispatch/core'
+import { createRateLimiter } from '@dispatch/accounts'
 import { defineFeature, service } from '@dispatch/plugins/feature'
 import { devicePages } from './pages/device.ts'
 import { parts } from './pages/parts.ts'

@@ -1,4 +1,4 @@
-import { createRateLimiter } from '@dispatch/core'
+import { createRateLimiter } from '@dispatch/accounts'
 import { defineFeature, service } from '@dispatch/plugins/feature'
 import { pages } from './pages/pages.ts'
 import { parts } from './pages/parts.ts'

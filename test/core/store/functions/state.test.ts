@@ -6,7 +6,7 @@ import type { Json } from '../../../../core/packages/common/json.ts'
 import { StateFull } from '../../../../core/packages/host/call/state.ts'
 import type { State } from '../../../../core/packages/host/manifest/context.ts'
 import { callFunctionWithin } from '../../../../core/store/calls/database-functions.ts'
-import { forgetState } from '../../../../core/store/tenants/retention.ts'
+import { forgetState } from '../../../../core/store/dispatch/retention.ts'
 import { adapterState, createProviderState, keepForRun } from '../../../../core/store/vendor/provider-state.ts'
 import { later, moment, openFunctions } from './support.ts'
 

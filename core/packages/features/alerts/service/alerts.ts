@@ -1,6 +1,7 @@
+import { type AuditAuthor, noteAudit, notifyUrlOf } from '@dispatch/accounts'
 import { type JsonObject, type Keyring, type Log, type Problem, uuidOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type AuditAuthor, noteAudit, notifyUrlOf, type Outbox, runEvery } from '@dispatch/core'
+import { type Outbox, runEvery } from '@dispatch/core'
 import { asOwner, type Database, type OwnerQueries } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { addressProblems, type Network } from '@dispatch/vendor-io'

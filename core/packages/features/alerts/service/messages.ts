@@ -1,6 +1,6 @@
+import type { LinkMail } from '@dispatch/accounts'
 import type { JsonObject, Keyring, Log } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import type { LinkMail } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { type Network, postToTenant } from '@dispatch/vendor-io'
 import type { TrialView } from '../contract/alerts.ts'

@@ -1,6 +1,6 @@
+import { type Accounts, type Actor, type AuditAuthor, noteAudit, notifyUrlOf, recordedActor, sightOf } from '@dispatch/accounts'
 import { type CallbackType, DispatchError, type ToldApproval } from '@dispatch/contract'
-import { type Accounts, type Actor, ApprovalRequired, type AuditAuthor, noteAudit, notifyUrlOf, type Outbox, type Pipeline, recordedActor,
-  sightOf } from '@dispatch/core'
+import { ApprovalRequired, type Outbox, type Pipeline } from '@dispatch/core'
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { Batches } from '../../batches/service/batches.ts'

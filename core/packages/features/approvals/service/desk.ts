@@ -1,5 +1,6 @@
+import { type Actor, type AuditAuthor, noteAudit, type RecordedActor } from '@dispatch/accounts'
 import { DispatchError, type WaitingView } from '@dispatch/contract'
-import { type Actor, type ApprovalDesk, type Asked, type AuditAuthor, noteAudit, type RecordedActor } from '@dispatch/core'
+import type { ApprovalDesk, Asked } from '@dispatch/core'
 import type { Database, Freshness } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { mostWaiting } from '../contract/approvals.ts'

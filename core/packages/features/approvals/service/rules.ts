@@ -1,6 +1,6 @@
+import { type Actor, type AuditAuthor, noteAudit } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, noteAudit } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { mostRules, type RuleBody, type RuleView } from '../contract/rules.ts'

@@ -1,6 +1,7 @@
+import { type LinkMail, listToldPeople, notifyUrlOf } from '@dispatch/accounts'
 import { type Log, uuidOf } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import { type LinkMail, listToldPeople, notifyUrlOf, type Outbox, runEvery } from '@dispatch/core'
+import { type Outbox, runEvery } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { listUntold, noteMailed, noteTold, tellLater } from '../store/approvals.ts'
 import { rulesNow } from '../store/rules.ts'

@@ -1,4 +1,5 @@
-import { type AuditAuthor, type Holder, tableHolder } from '@dispatch/core'
+import type { AuditAuthor } from '@dispatch/accounts'
+import { type Holder, tableHolder } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { ApprovalRef } from './approvals.ts'

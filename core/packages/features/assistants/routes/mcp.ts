@@ -1,6 +1,6 @@
+import type { Actor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import { DispatchError, latestVersion } from '@dispatch/contract'
-import type { Actor } from '@dispatch/core'
 import { askOwn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'

@@ -1,6 +1,7 @@
+import type { Actor, AuditAuthor } from '@dispatch/accounts'
 import { canonicalJson, type Log } from '@dispatch/common'
 import { DispatchError, latestVersion } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, chainFault, type Pipeline, runEvery, type ServicePath } from '@dispatch/core'
+import { chainFault, type Pipeline, runEvery, type ServicePath } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { serviceNames } from '@dispatch/services'

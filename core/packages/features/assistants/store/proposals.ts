@@ -1,6 +1,8 @@
+import { type AuditStamp, noteAudit, type UserRef } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
-import { type AuditStamp, filesNamedIn, type FileUse, type Holder, noteAudit, sealed, tableHolder, type UserRef } from '@dispatch/core'
+import { filesNamedIn, type FileUse, type Holder, tableHolder } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
+import { sealed } from '@dispatch/tables'
 import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
 
 type Tables = {

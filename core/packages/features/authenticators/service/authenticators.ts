@@ -1,6 +1,6 @@
+import { type Actor, type CodeCheck, makeRecoveryCodes, recoveryDigest, type Requester, revoked, type UserRef } from '@dispatch/accounts'
 import type { Keyring } from '@dispatch/common'
 import { DispatchError, type RecoveryCodesView } from '@dispatch/contract'
-import { type Actor, type CodeCheck, makeRecoveryCodes, recoveryDigest, type Requester, revoked, type UserRef } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { NewAuthenticatorView } from '../contract/authenticators.ts'

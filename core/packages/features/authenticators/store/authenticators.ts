@@ -1,5 +1,5 @@
+import { addFactor, type AuditStamp, type FactorChange, type FactorStore, noteAudit, type UserRef } from '@dispatch/accounts'
 import type { Envelope } from '@dispatch/common'
-import { addFactor, type AuditStamp, type FactorChange, type FactorStore, noteAudit, type UserRef } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated } from 'kysely'
 

@@ -1,7 +1,7 @@
+import { type Actor, type AuditAuthor, type AuditStamp, requireService, sightOf } from '@dispatch/accounts'
 import { canonicalJson, createFairSemaphore, type JsonObject, type Log } from '@dispatch/common'
 import { type BatchView, DispatchError, refusal, type Version } from '@dispatch/contract'
-import { type Actor, type AskedBatch, type AskedRows, type AuditAuthor, type AuditStamp, chainFault, isPath, type PipelineJobs,
-  requireService, type ServicePath, sightOf } from '@dispatch/core'
+import { type AskedBatch, type AskedRows, chainFault, isPath, type PipelineJobs, type ServicePath } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName, jsonServices } from '@dispatch/services'

@@ -1,6 +1,7 @@
+import type { Actor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import type { BatchView } from '@dispatch/contract'
-import type { Actor, AskedBatch } from '@dispatch/core'
+import type { AskedBatch } from '@dispatch/core'
 import type { ResultView, RowProblem } from '../contract/batches.ts'
 import type { KeptRow } from '../store/row-facts.ts'
 import type { ResultRow } from '../store/rows.ts'

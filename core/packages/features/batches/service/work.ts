@@ -1,7 +1,7 @@
+import { type Accounts, type Actor, recordedActor } from '@dispatch/accounts'
 import type { JsonObject, Log } from '@dispatch/common'
 import { type CallbackType, DispatchError } from '@dispatch/contract'
-import { type Accounts, type Actor, ApprovalRequired, type AskingRule, type Outbox, type Pipeline, type PipelineJobs, recordedActor,
-  runEvery } from '@dispatch/core'
+import { ApprovalRequired, type AskingRule, type Outbox, type Pipeline, type PipelineJobs, runEvery } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import pLimit from 'p-limit'
 import { forgetBatches, letGo } from '../store/batches.ts'

@@ -1,6 +1,7 @@
+import { type Actor, type AuditStamp, noteAudit, type Sight } from '@dispatch/accounts'
 import type { Version } from '@dispatch/contract'
-import { type Actor, addJobs, type AuditStamp, holdBack, noteAudit, type PreparedJobs, sealedText, type Sight } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
+import { addJobs, holdBack, type PreparedJobs, sealedText } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 import { type BatchRow, tablesIn } from './tables.ts'
 

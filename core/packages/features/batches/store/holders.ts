@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Holder, mayHaveSealed, names, namesSealed, openRow, openText, type Person, tableHolder } from '@dispatch/core'
+import { type Holder, names, namesSealed, type Person, tableHolder } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
+import { mayHaveSealed, openRow, openText } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { changeRows } from './rows.ts'
 import { type RowState, tablesIn } from './tables.ts'

@@ -1,5 +1,6 @@
-import { type AskedRows, type BatchTotals, mayHaveSealed } from '@dispatch/core'
+import type { AskedRows, BatchTotals } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
+import { mayHaveSealed } from '@dispatch/tables'
 import { sql } from 'kysely'
 import type { BatchRef } from './batches.ts'
 import type { RowFacts, RowState } from './tables.ts'

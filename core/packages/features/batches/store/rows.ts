@@ -1,5 +1,5 @@
-import { holdBack, openText, sealedText } from '@dispatch/core'
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
+import { holdBack, openText, sealedText } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { type BatchRef, columns } from './batches.ts'
 import { noteFiles } from './named-files.ts'

@@ -1,6 +1,6 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { Keyring } from '@dispatch/common'
 import type { CallbackSecrets, NewCallbackSecret } from '@dispatch/contract'
-import type { AuditAuthor } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,

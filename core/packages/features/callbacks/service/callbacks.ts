@@ -1,6 +1,7 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { Log } from '@dispatch/common'
 import { type CallbackView, DispatchError } from '@dispatch/contract'
-import type { AuditAuthor, Queue } from '@dispatch/core'
+import type { Queue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type Network, postToTenant } from '@dispatch/vendor-io'

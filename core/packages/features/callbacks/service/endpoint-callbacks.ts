@@ -1,6 +1,7 @@
+import { type AuditAuthor, notifyUrlOf } from '@dispatch/accounts'
 import type { Log } from '@dispatch/common'
 import { type CallbackView, DispatchError, type EndpointCallbackQuery, type Resent } from '@dispatch/contract'
-import { type AuditAuthor, notifyUrlOf, type Outbox, type Queue } from '@dispatch/core'
+import type { Outbox, Queue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type Network, postToTenant } from '@dispatch/vendor-io'

@@ -1,6 +1,7 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import { DispatchError, type EndpointChanges, type EndpointTest, type EndpointView, longestPause, type NewCallbackSecret,
   type NewEndpointBody, type NewEndpointView, refusal, testType } from '@dispatch/contract'
-import type { AuditAuthor, Queue } from '@dispatch/core'
+import type { Queue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { addressProblems, type Guard, type Network, postToTenant } from '@dispatch/vendor-io'

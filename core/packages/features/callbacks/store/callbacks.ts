@@ -1,7 +1,8 @@
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import type { AttemptOutcome, CallbackState, CallbackType } from '@dispatch/contract'
-import { type AuditStamp, noteAudit, sealedEvent } from '@dispatch/core'
 import { addSeconds, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
+import { sealedEvent } from '@dispatch/tables'
 import { type Selectable, sql } from 'kysely'
 import { columns, columnsOf, type Tables } from './tables.ts'
 

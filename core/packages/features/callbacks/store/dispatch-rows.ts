@@ -1,6 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { aboutDispatches, type DispatchRows, type Forget, openText } from '@dispatch/core'
+import { aboutDispatches, type DispatchRows, type Forget } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
+import { openText } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 
 /** Callbacks of dispatches, and what the feeds of companies have of them. */

@@ -1,6 +1,6 @@
+import type { AuditStamp } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import type { CallbackState, CallbackType, EndpointType } from '@dispatch/contract'
-import type { AuditStamp } from '@dispatch/core'
 import { addSeconds, asOwner, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type CallbackBody, callbackBody, type CallbackTables,

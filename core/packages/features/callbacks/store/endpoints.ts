@@ -1,4 +1,4 @@
-import { type AuditStamp, noteAudit } from '@dispatch/core'
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { columns, type EndpointSecret, type Tables } from './tables.ts'

@@ -1,5 +1,5 @@
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { Envelope } from '@dispatch/common'
-import { type AuditStamp, noteAudit } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { columns, type Tables } from './tables.ts'

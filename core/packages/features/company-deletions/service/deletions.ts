@@ -1,5 +1,6 @@
+import { type AuditAuthor, platform } from '@dispatch/accounts'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type AuditAuthor, countHeld, type Held, platform } from '@dispatch/core'
+import { countHeld, type Held } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { DeletionBody, DeletionView, Obstacle } from '../contract/deletions.ts'

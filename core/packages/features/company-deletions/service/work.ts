@@ -1,8 +1,9 @@
 import { canonicalJson, type Log } from '@dispatch/common'
-import { countHeld, type DataKeys, deleteAllRows, type DeletedRows, deleteFoundRows, type DispatchRows, fileFolders, findDataKey,
-  isReferredTo, keepDisabled, rememberedFor, runEvery } from '@dispatch/core'
+import { countHeld, type DataKeys, deleteAllRows, type DeletedRows, deleteFoundRows, type DispatchRows, fileFolders, isReferredTo,
+  keepDisabled, rememberedFor, runEvery } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
+import { findDataKey } from '@dispatch/tables'
 import { createHash } from 'node:crypto'
 import { advanceDeletion, claimDeletion, finishDeletion, noteDeleted } from '../store/deletions.ts'
 import type { DeletionRow, Stage } from '../store/tables.ts'

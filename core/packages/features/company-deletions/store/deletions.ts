@@ -1,4 +1,5 @@
-import { type AuditAuthor, deleteCompany, type Held, leave, noteAudit, platform } from '@dispatch/core'
+import { type AuditAuthor, noteAudit, platform } from '@dispatch/accounts'
+import { deleteCompany, type Held, leave } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import { columns, type DeletionRow, type Stage, tablesIn } from './tables.ts'

@@ -1,4 +1,4 @@
-import type { AuditAuthor } from '@dispatch/core'
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import type { ColumnType, Selectable } from 'kysely'
 

@@ -1,4 +1,5 @@
-import { addLogCounts, createDataKeys, documentFiles, insertExchanges, leave } from '@dispatch/core'
+import { addLogCounts } from '@dispatch/accounts'
+import { createDataKeys, documentFiles, insertExchanges, leave } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
 import { sql } from 'kysely'
 import { createHash, randomUUID } from 'node:crypto'

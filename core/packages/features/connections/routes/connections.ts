@@ -1,5 +1,6 @@
+import type { Actor } from '@dispatch/accounts'
 import { ConfigurationView, Nothing } from '@dispatch/contract'
-import { type Actor, type ConfigurationService, type Owner, requireConfigurable } from '@dispatch/core'
+import { type ConfigurationService, type Owner, requireConfigurable } from '@dispatch/core'
 import { type Host, offeredTo } from '@dispatch/host'
 import { auditAuthorOf, codeIn, type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

@@ -1,6 +1,6 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import type { Envelope, Keyring } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import type { AuditAuthor } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { clientHosts, clientOf, type ConnectedClient, type Host, type Manifest, waysOf } from '@dispatch/host'
 import { token } from '@dispatch/plugins/feature'

@@ -1,7 +1,7 @@
+import { type Actor, type AuditAuthor, digestOf, makeSecret } from '@dispatch/accounts'
 import type { Keyring } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, type Configurations, digestOf, findServing, makeSecret, openConfiguration, type Owner,
-  type Serving } from '@dispatch/core'
+import { type Configurations, findServing, openConfiguration, type Owner, type Serving } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { authorizationUrl, type ConnectedClient, connectionFor, exchangeCode, factsOfRedirect, factsOfToken, type Host, redirectNames,
   type VendorTokens, waysOf } from '@dispatch/host'

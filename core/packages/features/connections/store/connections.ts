@@ -1,5 +1,6 @@
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { Envelope } from '@dispatch/common'
-import { type AuditStamp, type Connections, noteAudit } from '@dispatch/core'
+import type { Connections } from '@dispatch/core'
 import { addSeconds, type Database } from '@dispatch/database'
 import type { Facts } from '@dispatch/vendor-io'
 import { type ColumnType, type Generated, type Selectable, sql, type UpdateObject } from 'kysely'

@@ -1,5 +1,5 @@
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { Envelope } from '@dispatch/common'
-import { type AuditStamp, noteAudit } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated } from 'kysely'
 

@@ -1,4 +1,4 @@
-import { countSecretsByMasterKey } from '@dispatch/core'
+import { countSecretsByMasterKey } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { hash } from 'node:crypto'
 import t, { type Test } from 'tap'

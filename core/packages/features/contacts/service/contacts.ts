@@ -1,5 +1,5 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { AuditAuthor } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { ContactBody, ContactView, OwnDetails } from '../contract/contacts.ts'

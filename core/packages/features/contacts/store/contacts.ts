@@ -1,4 +1,5 @@
-import { type AuditAuthor, type Holder, noteAudit, tableHolder } from '@dispatch/core'
+import { type AuditAuthor, noteAudit } from '@dispatch/accounts'
+import { type Holder, tableHolder } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 import { randomUUID } from 'node:crypto'

@@ -1,6 +1,6 @@
-import { DispatchError, type KeyScope } from '@dispatch/contract'
 import { type Accounts, type Actor, type AuditAuthor, digestOf, type KeyAdministration, type RateLimiter,
-  type Requester } from '@dispatch/core'
+  type Requester } from '@dispatch/accounts'
+import { DispatchError, type KeyScope } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes, randomInt } from 'node:crypto'

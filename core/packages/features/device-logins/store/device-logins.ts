@@ -1,4 +1,4 @@
-import { type AuditStamp, noteAudit } from '@dispatch/core'
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import { addSeconds, type Database } from '@dispatch/database'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 import type { DeviceGrantBody } from '../contract/device-logins.ts'

@@ -1,5 +1,5 @@
+import type { UserRef } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { UserRef } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { randomUUID } from 'node:crypto'

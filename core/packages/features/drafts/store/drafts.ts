@@ -1,6 +1,8 @@
+import type { UserRef } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
-import { filesNamedIn, type FileUse, type Holder, sealed, tableHolder, type UserRef } from '@dispatch/core'
+import { filesNamedIn, type FileUse, type Holder, tableHolder } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
+import { sealed } from '@dispatch/tables'
 import { type ColumnType, type ExpressionBuilder, type ExpressionWrapper, type Selectable, sql, type SqlBool } from 'kysely'
 
 type Tables = {

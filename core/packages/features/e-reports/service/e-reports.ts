@@ -1,7 +1,7 @@
+import { type Actor, type AuditAuthor, requireService } from '@dispatch/accounts'
 import { type Log, midnightOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, configurationOf, type Configurations, type Pipeline, type Receive, requireService,
-  runEvery } from '@dispatch/core'
+import { configurationOf, type Configurations, type Pipeline, type Receive, runEvery } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { checkReport, dayInFrance, type EReport, gatherPayments, gatherTransactions, type LeftOut, reportPeriod, type SentInvoice,
   writeReport } from '@dispatch/einvoice'

@@ -1,4 +1,4 @@
-import { type AuditStamp, noteAudit } from '@dispatch/core'
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { EReportSettings } from '../contract/e-reports.ts'

@@ -1,6 +1,7 @@
+import { type Actor, sightOf } from '@dispatch/accounts'
 import { isUuid, type Log } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type FileShelf, type FileUse, type Receive, sightOf } from '@dispatch/core'
+import type { FileShelf, FileUse, Receive } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'

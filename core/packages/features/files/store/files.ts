@@ -1,4 +1,4 @@
-import type { Sight } from '@dispatch/core'
+import type { Sight } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 

@@ -1,9 +1,9 @@
+import { type Account, type Accounts, type Actor, type AuditAuthor, digestOf, hashPassword, isAddressAllowed, type LinkMail, makeSecret,
+  type RateLimiter, type Requester } from '@dispatch/accounts'
+import { coversServices, findCompany, isOfOther, type MailContent, normaliseEmail, type PasswordPolicy, refuseDomainOfOther,
+  requireGoodPassword, requireGrantable, requireOwned, rolesUpTo, secretForm } from '@dispatch/accounts/people'
 import { compile, type Log } from '@dispatch/common'
 import { AccountEmail, DispatchError, type DispatchStatus, type MailLanguage, type Role } from '@dispatch/contract'
-import { type Account, type Accounts, type Actor, type AuditAuthor, digestOf, hashPassword, isAddressAllowed, type LinkMail, makeSecret,
-  type RateLimiter, type Requester } from '@dispatch/core'
-import { coversServices, findCompany, isOfOther, type MailContent, normaliseEmail, type PasswordPolicy, refuseDomainOfOther,
-  requireGoodPassword, requireGrantable, requireOwned, rolesUpTo, secretForm } from '@dispatch/core/people'
 import type { Database } from '@dispatch/database'
 import { token as tokenOf } from '@dispatch/plugins/feature'
 import type { ForgottenBody, InvitationBody, InvitationView, InvitationWithLink, LinkUseBody, LinkView,

@@ -1,6 +1,6 @@
+import { type AuditAuthor, type AuditStamp, noteAudit, type UserRef } from '@dispatch/accounts'
+import { setPassword, unlessTaken, userRow } from '@dispatch/accounts/people'
 import type { Role } from '@dispatch/contract'
-import { type AuditAuthor, type AuditStamp, noteAudit, type UserRef } from '@dispatch/core'
-import { setPassword, unlessTaken, userRow } from '@dispatch/core/people'
 import { addSeconds, type CompanyQueries, type Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 

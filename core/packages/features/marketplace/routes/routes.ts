@@ -1,5 +1,5 @@
+import type { Actor } from '@dispatch/accounts'
 import { Nothing, page, refusal } from '@dispatch/contract'
-import type { Actor } from '@dispatch/core'
 import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

@@ -1,4 +1,4 @@
-import { type AuditStamp, platform } from '@dispatch/core'
+import { type AuditStamp, platform } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import { type Catalog, MarketplaceRefusal, openCatalog, openSource, type PublicKey, type ReadPackage,
   withdrawalOf } from '@dispatch/marketplace'

@@ -1,6 +1,6 @@
+import { type AuditStamp, companyNames, missingCompanies, platform } from '@dispatch/accounts'
 import type { Keyring, Log } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
-import { type AuditStamp, companyNames, missingCompanies, platform } from '@dispatch/core'
 import { listProcesses, type MigratedSettings } from '@dispatch/core/source'
 import type { Database } from '@dispatch/database'
 import { offerOf, type ReadPackage } from '@dispatch/marketplace'

@@ -1,6 +1,6 @@
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import { type AuditStamp, noteAudit } from '@dispatch/core'
 import { lockAdapter, type MigratedSettings, replaceSettings } from '@dispatch/core/source'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { Publisher } from '@dispatch/host'

@@ -1,4 +1,4 @@
-import { type AuditStamp, noteAudit } from '@dispatch/core'
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { PublicKey } from '@dispatch/marketplace'
 import { sql } from 'kysely'

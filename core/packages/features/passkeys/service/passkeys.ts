@@ -1,7 +1,7 @@
+import { type Actor, digestOf, type FactorStore, makeRecoveryCodes, type QuestionCheck, recoveryDigest, type Requester, revoked,
+  type SecondFactors, type UserRef } from '@dispatch/accounts'
 import { compile } from '@dispatch/common'
 import { DispatchError, type ProofBody } from '@dispatch/contract'
-import { type Actor, digestOf, type FactorStore, makeRecoveryCodes, type QuestionCheck, recoveryDigest, type Requester, revoked,
-  type SecondFactors, type UserRef } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes } from 'node:crypto'

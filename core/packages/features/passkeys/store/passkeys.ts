@@ -1,4 +1,4 @@
-import { addFactor, type AuditStamp, type FactorChange, type FactorStore, noteAudit, removeFactor, type UserRef } from '@dispatch/core'
+import { addFactor, type AuditStamp, type FactorChange, type FactorStore, noteAudit, removeFactor, type UserRef } from '@dispatch/accounts'
 import { addSeconds, type CompanyQueries, type Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 

@@ -1,5 +1,5 @@
+import { ClientGone } from '@dispatch/accounts'
 import { page, UuidPageQuery } from '@dispatch/contract'
-import { ClientGone } from '@dispatch/core'
 import { auditAuthorOf, contentDisposition, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Readable } from 'node:stream'

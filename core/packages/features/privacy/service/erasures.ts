@@ -1,6 +1,7 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import { createFairSemaphore, type Keyring } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import type { AuditAuthor, Counts, Holder } from '@dispatch/core'
+import type { Counts, Holder } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { ErasureBody, ErasureView, PersonBody, ReceiptView } from '../contract/erasures.ts'

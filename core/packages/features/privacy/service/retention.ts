@@ -1,5 +1,5 @@
+import { type AuditAuthor, noteAudit, readRetention, setRetention } from '@dispatch/accounts'
 import { refusal, type Retention, retentionInEffect } from '@dispatch/contract'
-import { type AuditAuthor, noteAudit, readRetention, setRetention } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { keptServices, type RetentionBody, type RetentionView } from '../contract/retention.ts'

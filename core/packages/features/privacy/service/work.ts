@@ -1,5 +1,6 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import { canonicalJson, type Keyring, type Log } from '@dispatch/common'
-import { type AuditAuthor, type Counts, type Erasing, type Found, type Holder, runEvery } from '@dispatch/core'
+import { type Counts, type Erasing, type Found, type Holder, runEvery } from '@dispatch/core'
 import { asOwner, type Database } from '@dispatch/database'
 import { createHash } from 'node:crypto'
 import { advanceErasure, claimErasure, finishErasure, forgetCounted, type Progress } from '../store/erasures.ts'

@@ -1,5 +1,6 @@
+import { type AuditAuthor, noteAudit } from '@dispatch/accounts'
 import type { Keyring } from '@dispatch/common'
-import { type AuditAuthor, type Counts, noteAudit } from '@dispatch/core'
+import type { Counts } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { IdentifierName } from '../contract/erasures.ts'

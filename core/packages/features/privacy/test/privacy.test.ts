@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { documentFiles, openRow, renewDataKeys } from '@dispatch/core'
+import { documentFiles, renewDataKeys } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
+import { openRow } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'

@@ -1,6 +1,6 @@
+import { requireService } from '@dispatch/accounts'
 import { createFairSemaphore } from '@dispatch/common'
 import { AnyJsonObject, DispatchError, page } from '@dispatch/contract'
-import { requireService } from '@dispatch/core'
 import { auditAuthorOf, contentDisposition, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { InvoiceReader } from '../../e-invoices/service/reader.ts'

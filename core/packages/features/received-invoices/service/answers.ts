@@ -1,6 +1,7 @@
+import { type Actor, type AuditAuthor, noteAudit, notifyUrlOf } from '@dispatch/accounts'
 import { canonicalJson, type JsonObject, type Log, uuidOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, noteAudit, notifyUrlOf, type Outbox, type Reception } from '@dispatch/core'
+import type { Outbox, Reception } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { buyerStatus, type InvoiceFile, writeStatus } from '@dispatch/einvoice'
 import type { FileStore } from '@dispatch/files'

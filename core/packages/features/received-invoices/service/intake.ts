@@ -1,6 +1,7 @@
+import { listRetentionRules } from '@dispatch/accounts'
 import { isRecord, type Json, type JsonObject, type Log, shortened } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import { listRetentionRules, type Outbox, type Reception, runEvery } from '@dispatch/core'
+import { type Outbox, type Reception, runEvery } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { type InvoiceFile, largestInvoice } from '@dispatch/einvoice'
 import { draftEnding, type FileStore } from '@dispatch/files'

@@ -1,5 +1,6 @@
+import { type Actor, type AuditAuthor, noteAudit, readRetention, sightOf } from '@dispatch/accounts'
 import { DispatchError, refusal, retentionInEffect } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, dueMoment, noteAudit, readRetention, type Reception, sightOf } from '@dispatch/core'
+import { dueMoment, type Reception } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { buyerCodes, type InvoiceFile, isStatusCode, statusCodes } from '@dispatch/einvoice'
 import type { FileStore } from '@dispatch/files'

@@ -1,8 +1,8 @@
+import { type Account, type Accounts, type Actor, type AuditAuthor, digestOf, isAddressAllowed, type Requester, type SecondFactors,
+  unusableHash } from '@dispatch/accounts'
+import { domainOf, normaliseEmail } from '@dispatch/accounts/people'
 import { compile, type Envelope, type Keyring, type Log, SealError } from '@dispatch/common'
 import { AccountEmail, type ProofBody } from '@dispatch/contract'
-import { type Account, type Accounts, type Actor, type AuditAuthor, digestOf, isAddressAllowed, type Requester, type SecondFactors,
-  unusableHash } from '@dispatch/core'
-import { domainOf, normaliseEmail } from '@dispatch/core/people'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type OpenId, type OpenIdClient, OpenIdFailure, type OpenIdPerson } from '@dispatch/vendor-io'

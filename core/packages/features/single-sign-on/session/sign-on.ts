@@ -1,5 +1,5 @@
+import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { Sessions } from '@dispatch/core'
 import { clientOf, inMode, landingOf, languageOf, modeOf, OtherIdentity, ownPath, proofIn, readCookie, refusals, releasePermit,
   setCookie } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'

@@ -1,6 +1,7 @@
+import { type AuditAuthor, noteAudit, type UserRef } from '@dispatch/accounts'
 import type { Problem } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
-import { type AuditAuthor, noteAudit, type RecipientBook, recipientsIn, suppressed, type Templates, type UserRef } from '@dispatch/core'
+import { type RecipientBook, recipientsIn, suppressed, type Templates } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName, type ServiceName, services, type SuppressionReason } from '@dispatch/services'

@@ -1,4 +1,4 @@
-import { requireService } from '@dispatch/core'
+import { requireService } from '@dispatch/accounts'
 import { type Database } from '@dispatch/database'
 import { auditAuthorOf } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

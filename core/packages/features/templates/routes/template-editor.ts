@@ -1,5 +1,5 @@
+import { requireService } from '@dispatch/accounts'
 import { Nothing } from '@dispatch/contract'
-import { requireService } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { fileFormats } from '@dispatch/documents'
 import { eInvoiceFormats } from '@dispatch/einvoice'

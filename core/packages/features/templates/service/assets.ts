@@ -1,5 +1,5 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import { refusal } from '@dispatch/contract'
-import type { AuditAuthor } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { TemplateWorkers } from '@dispatch/documents'
 import type { AssetBody, AssetUseView, AssetView } from '../contract/templates.ts'

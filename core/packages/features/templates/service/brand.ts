@@ -1,5 +1,5 @@
+import type { AuditAuthor } from '@dispatch/accounts'
 import { refusal } from '@dispatch/contract'
-import { type AuditAuthor } from '@dispatch/core'
 import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { Brand, KeptBrand } from '@dispatch/documents'
 import { hash } from 'node:crypto'

@@ -1,6 +1,5 @@
+import { type Actor, type AuditAuthor, requireService } from '@dispatch/accounts'
 import { DispatchError, refusal } from '@dispatch/contract'
-import type { Actor, AuditAuthor } from '@dispatch/core'
-import { requireService } from '@dispatch/core'
 import { type Database } from '@dispatch/database'
 import type { KeptPartial, KeptPartials, TemplateWorkers } from '@dispatch/documents'
 import type { PartialAnswer, PartialBody, PartialDetail, PartialView } from '../contract/partials.ts'

@@ -1,6 +1,7 @@
+import type { Actor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
-import { type Actor, repeatedFrom } from '@dispatch/core'
+import { repeatedFrom } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { TemplateWorkers } from '@dispatch/documents'
 import { services, toldData, withFacts } from '@dispatch/services'

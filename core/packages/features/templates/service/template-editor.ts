@@ -1,5 +1,6 @@
+import { type Actor, requireService } from '@dispatch/accounts'
 import type { Problem } from '@dispatch/common'
-import { type Actor, requireService, type StoredTemplate } from '@dispatch/core'
+import type { StoredTemplate } from '@dispatch/core'
 import { type Database } from '@dispatch/database'
 import type { KeptBrand, TemplateSource, TemplateWorkers } from '@dispatch/documents'
 import type { NextVersionBody, PreviewBody, PreviewFormat, PreviewTextBody, ProfilesBody, ProfilesView, TemplateBody,

@@ -1,5 +1,5 @@
+import { noteAudit } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import { noteAudit } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'

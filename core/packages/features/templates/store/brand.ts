@@ -1,4 +1,4 @@
-import { noteAudit } from '@dispatch/core'
+import { noteAudit } from '@dispatch/accounts'
 import { type CompanyQueries, type Database } from '@dispatch/database'
 import type { Brand, KeptBrand } from '@dispatch/documents'
 import { type Selectable, sql } from 'kysely'

@@ -1,5 +1,5 @@
+import { noteAudit } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import { noteAudit } from '@dispatch/core'
 import { type Database } from '@dispatch/database'
 import type { KeptPartial, KeptPartials } from '@dispatch/documents'
 import { type Selectable, sql } from 'kysely'

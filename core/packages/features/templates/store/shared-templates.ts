@@ -1,6 +1,7 @@
-import { isSuperseded, type StoredTemplate } from '@dispatch/core'
+import type { StoredTemplate } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { templateLanguage } from '@dispatch/documents'
+import { isSuperseded } from '@dispatch/tables'
 import { tablesIn } from './tables.ts'
 import { selectPublishedVersions } from './template-rows.ts'
 

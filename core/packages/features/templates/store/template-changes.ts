@@ -1,5 +1,6 @@
+import { type AuditAuthor, noteAudit } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import { type AuditAuthor, noteAudit, type StoredTemplate } from '@dispatch/core'
+import type { StoredTemplate } from '@dispatch/core'
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { templateLanguage } from '@dispatch/documents'
 import { sql } from 'kysely'

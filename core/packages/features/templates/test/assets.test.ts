@@ -3,7 +3,7 @@ import t from 'tap'
 import { letter, letterYaml } from '../../../../../test/plugins/support/templates.ts'
 import { contains, has, type Pattern } from '../../../../../test/support/matching.ts'
 import { type Answer, type Login, startService } from '../../../../../test/support/service.ts'
-import { listAudit } from '../../../../store/audit/audit.ts'
+import { listAudit } from '../../../accounts/audit/audit.ts'
 import { encodePng } from '../../../documents/image/png-write.ts'
 
 const service = await startService(t)

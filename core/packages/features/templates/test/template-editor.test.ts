@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { invoiceYaml, letter, letterYaml } from '../../../../../test/plugins/support/templates.ts'
 import { contains, has, lacks, type Pattern } from '../../../../../test/support/matching.ts'
 import { type Answer, type Login, startService } from '../../../../../test/support/service.ts'
-import { listAudit } from '../../../../store/audit/audit.ts'
+import { listAudit } from '../../../accounts/audit/audit.ts'
 import { wordsOf } from '../../../documents/test/support.ts'
 
 /** How many jobs of one company may wait for the one that runs. */

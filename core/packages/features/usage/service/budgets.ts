@@ -1,8 +1,8 @@
+import { type Actor, addBudget, type AuditAuthor, type Budget, changeBudget, type LinkMail, listBudgets, listBudgetsToMail,
+  listCompaniesToTell, listToldPeople, noteAudit, noteMailed, noteTold, notifyUrlOf, removeBudget } from '@dispatch/accounts'
 import { type Log, uuidOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, addBudget, type AuditAuthor, type Budget, changeBudget, type LinkMail, listBudgets, listBudgetsToMail,
-  listCompaniesToTell, listToldPeople, noteAudit, noteMailed, noteTold, notifyUrlOf, type Outbox, removeBudget,
-  runEvery } from '@dispatch/core'
+import { type Outbox, runEvery } from '@dispatch/core'
 import { asOwner, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type BudgetBody, type BudgetChanges, type BudgetView, mostBudgets } from '../contract/budgets.ts'

@@ -1,6 +1,6 @@
+import type { AuditStamp } from '@dispatch/accounts'
 import { type Decimal, isCurrency, minorDigits, Money, roundedTo } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
-import type { AuditStamp } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName } from '@dispatch/services'

@@ -1,6 +1,7 @@
+import type { Actor } from '@dispatch/accounts'
 import type { Log } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
-import { type Actor, runEvery } from '@dispatch/core'
+import { runEvery } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type Grouping, groupings, mostRows, type UsageQuery, type UsageView } from '../contract/usage.ts'

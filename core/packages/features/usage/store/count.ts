@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { isWithoutKey } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { isServiceName, services } from '@dispatch/services'
+import { isWithoutKey } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 import { counting, isWithin, keyOf, type Span } from './source.ts'
 

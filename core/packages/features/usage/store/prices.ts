@@ -1,4 +1,4 @@
-import { type AuditStamp, noteAudit } from '@dispatch/core'
+import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import type { PricesBody, PricesView } from '../contract/prices.ts'
 import { tablesIn } from './tables.ts'

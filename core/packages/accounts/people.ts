@@ -1,0 +1,12 @@
+/** `@dispatch/accounts/people`: what a feature that lets people in uses besides. */
+export { normaliseEmail } from './access/account.ts'
+export { requireGoodPassword } from './access/password-rules.ts'
+export { coversServices, rolesUpTo } from './access/permissions.ts'
+export { secretForm } from './access/secret.ts'
+export { domainOf, isOfOther, refuseDomainOfOther } from './administration/domains.ts'
+export type { MailContent } from './administration/link-mail.ts'
+export type { PasswordPolicy } from './administration/password-policy.ts'
+export { requireGrantable, requireOwned } from './administration/users.ts'
+export { findCompany } from './store/companies.ts'
+export { domainHolder } from './store/domains.ts'
+export { setPassword, unlessTaken, userRow, voidSessions } from './store/users.ts'
