@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
@@ -100,11 +100,20 @@ export async function sealingStream (keys: FileKeys, file: string, pieces: Piece
   return key === undefined ? pieces : sealed(key, file, pieces)
 }
 
+/** Bytes up to which a stored file is read once, into memory; a larger one is read to check it, and again to pass it on. */
+const readOnce = 256 * 1024
+
 /**
  * The bytes of a file that lies on this machine, once all of them were checked; its handle is closed with the stream, or where this throws.
  */
 export async function checkedStream (keys: FileKeys, file: StoredFile, handle: FileHandle): Promise<Readable> {
   try {
+    const { size } = await handle.stat()
+    if (size <= readOnce) {
+      const bytes = await readWhole(keys, file, handle, size)
+      await handle.close()
+      return Readable.from([bytes], { objectMode: false })
+    }
     await mustBeWhole(keys, file, handle)
     const stored = handle.createReadStream({ start: 0 })
     const bytes = Readable.from(opened(keys.find, file.key, stored), { objectMode: false })
@@ -221,6 +230,14 @@ async function openStored (path: string, { key }: StoredFile): Promise<FileHandl
   return open(path).catch((error: unknown) => {
     throw isMissing(error) ? missing(key, error) : error
   })
+}
+
+/** Opens and checks a small file at once. */
+async function readWhole ({ find }: FileKeys, file: StoredFile, handle: FileHandle, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.allocUnsafe(length), position: 0 })
+  const bytes = Buffer.concat(await Array.fromAsync(opened(find, file.key, [buffer.subarray(0, bytesRead)])))
+  mustBeSame(file, { size: bytes.length, sha256: hash('sha256', bytes) })
+  return bytes
 }
 
 /** Reads and checks the whole file. */

@@ -43,7 +43,11 @@ export async function* sealed (
  * Opens the bytes of a file as they come; those of one that was stored as it is pass. That all of them are right is known at the end, where
  * a FileDamaged is thrown otherwise. Throws as `find`.
  */
-export async function* opened (find: FileKeys['find'], file: string, pieces: Pieces): AsyncGenerator<Uint8Array, void> {
+export async function* opened (
+  find: FileKeys['find'],
+  file: string,
+  pieces: Pieces | Iterable<Uint8Array>
+): AsyncGenerator<Uint8Array, void> {
   let gcm: DecipherGCM | undefined
   let isPlain = false
   /** Bytes that cannot be told yet: of the head, then those that may be the tag. */

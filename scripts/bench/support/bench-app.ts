@@ -28,8 +28,8 @@ export type BenchAppOptions = {
   log: Logger
 }
 
-/** An empty PDF without rendering. */
-const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, signatures: [] }
+/** A PDF without rendering, and without pages: as little as a file that is really written can have. */
+const empty: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7\n'), contentType: 'application/pdf', pages: 1, signatures: [] }
 
 const unrendered: AppDependencies['renderer'] = {
   // An invoice asks for no other format.

@@ -60,6 +60,16 @@ const damages: Record<string, [damage: (path: string) => Promise<void>, told: Re
   'of which one byte was altered': [(path) => writeFile(path, Buffer.concat([bytes.subarray(0, -1), Buffer.from('!')])), /SHA-256/]
 }
 
+await t.test('a large file is checked as a small one is', async (t) => {
+  const { path, files } = await begin(t)
+  const large = Buffer.concat([bytes, bytes])
+  const stored = { key: file.key, size: large.byteLength, sha256: hash('sha256', large) }
+  await files.put(file.key, large)
+  t.same(await buffer(await files.stream(stored)), large)
+  await appendFile(path, 'x')
+  for (const way of [files.stream, files.check]) has(t, await failed(way(stored)), { name: 'FileDamaged', message: /has 360001 bytes/ })
+})
+
 for (const [what, [damage, told]] of Object.entries(damages)) {
   await t.test(`of a file ${what} nobody gets a byte`, async (t) => {
     const { path, files } = await begin(t)

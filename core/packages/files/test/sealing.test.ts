@@ -131,19 +131,24 @@ await t.test('nothing is written where there is no key to seal with', async (t) 
 await t.test('a stream that nobody reads to its end leaves no file open', { skip: process.platform !== 'linux' && 'needs /proc' },
   async (t) => {
     const { path, files } = await begin(t)
-    await files.put(file.key, bytes)
+    // A small one is read at once.
+    const large = Buffer.concat([bytes, bytes])
+    await files.put(file.key, large)
     const isOpen = async (): Promise<boolean> => {
       const links = await Promise.all(readdirSync('/proc/self/fd').map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')))
       return links.includes(path)
     }
     for (const begun of [false, true]) {
-      const stream = await files.stream(file)
+      const stream = await files.stream({ ...file, size: large.byteLength, sha256: hash('sha256', large) })
       t.ok(await isOpen())
       if (begun) await once(stream, 'readable')
       stream.destroy()
       await once(stream, 'close')
       while (await isOpen()) await new Promise(setImmediate)
     }
+    await files.put(file.key, bytes)
+    await files.stream(file)
+    t.notOk(await isOpen())
   })
 
 await t.test('all that is below a folder is removed, and nothing beside it', async (t) => {
