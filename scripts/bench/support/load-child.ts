@@ -11,6 +11,8 @@ let clients = 0
 const report = await autocannon({
   url,
   connections: 32,
+  // Seconds for an answer: a busy machine is slow, and fails nothing.
+  timeout: 60,
   method: 'POST',
   body: JSON.stringify(body),
   idReplacement: true,
