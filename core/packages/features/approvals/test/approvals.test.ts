@@ -1,6 +1,7 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
+import type { LinkMail } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { LinkMail, Pipeline } from '@dispatch/core'
+import type { Pipeline } from '@dispatch/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
