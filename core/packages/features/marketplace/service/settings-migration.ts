@@ -11,14 +11,15 @@ import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
 import { asNoRoom, entryName } from './take-in.ts'
 
-type Options = { database: Database, keyring: Keyring, files: AdapterFiles, sandbox: () => Promise<Sandbox>, log: Log }
+/** What settings are migrated with: both versions are asked in the sandbox. */
+export type MigrationPlace = { database: Database, keyring: Keyring, files: AdapterFiles, sandbox: () => Promise<Sandbox>, log: Log }
 
 /**
  * What a newer version makes of the configurations that it does not accept as they are. Nothing is written. What it cannot migrate stays as
  * it is: the version before goes on with it.
  */
 export async function migrateSettings (
-  options: Options,
+  options: MigrationPlace,
   { from, to }: { from: TakenPackage, to: TakenPackage },
   now: Date
 ): Promise<MigratedSettings[]> {
@@ -41,7 +42,7 @@ export async function migrateSettings (
 
 /** How the configurations of an adapter are served by these versions of it; by none where there are none. */
 export async function servedBy (
-  options: Options,
+  options: MigrationPlace,
   code: string,
   versions: Roles<TakenPackage> | undefined
 ): Promise<ServedConfiguration[]> {
@@ -52,7 +53,7 @@ export async function servedBy (
 
 function placeOf (
   { integrity, version, publisher }: TakenPackage,
-  { files: { folderOf }, ...recording }: Pick<Options, 'database' | 'log'> & { files: Pick<AdapterFiles, 'folderOf'> }
+  { files: { folderOf }, ...recording }: Pick<MigrationPlace, 'database' | 'log'> & { files: Pick<AdapterFiles, 'folderOf'> }
 ): ProviderFiles {
   const folder = folderOf(integrity)
   const onCrash = crashCounter(recording, integrity)
