@@ -1,8 +1,7 @@
 import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore, isSealed } from '@dispatch/files'
-import { sealRows } from '@dispatch/tables'
+import { listCompanyIds, sealRows } from '@dispatch/tables'
 import { fileFolders } from './pipeline/run/content.ts'
-import { listCompanyIds } from './store/dispatch/retention.ts'
 
 /** How many files and values of columns were sealed. `left`: values that are not, because others had changed their rows meanwhile. */
 export type SealedCounts = { files: number, values: number, left: number }

@@ -2,12 +2,13 @@ import 'reflect-metadata'
 import { addLogCounts, allOf, createKeyStore, createMeter, createRequestLog, createSigningKeys, insertRequests, type LogCount, noRequestLog,
   readLinkKey } from '@dispatch/accounts'
 import { createOthersLately, type Log } from '@dispatch/common'
-import { createChanges, createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markPlaces, migrate, noDataKeys,
-  openEventSpool, openOutcomeSpool, openQueue, scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
+import { createChanges, createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markPlaces, migrate,
+  openEventSpool, openOutcomeSpool, scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { createHost, type loadProvider } from '@dispatch/host'
+import { openQueue } from '@dispatch/queue'
 import { createLazySandbox } from '@dispatch/sandbox'
-import { checkMasterKeys, followIndexes, hasDataKeys, SealedColumns } from '@dispatch/tables'
+import { checkMasterKeys, followIndexes, hasDataKeys, noDataKeys, SealedColumns } from '@dispatch/tables'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import { container, instanceCachingFactory } from 'tsyringe'

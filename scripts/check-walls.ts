@@ -93,7 +93,7 @@ const homes: Record<string, RegExp> = {
   // Vendors' events may be forms, whose parts the host reads.
   '@fastify': /^(plugins|core\/packages\/features\/.+\/(routes|pages|session))\/|^core\/packages\/host\/webhook\/body\.ts$/,
   '@opentelemetry': /^plugins\/(traces\/|hooks\/trace-context\.ts$)/,
-  'pg-boss': /^core\/work\/queue\/queue\.ts$/,
+  'pg-boss': /^core\/packages\/queue\/queue\.ts$/,
   '@modelcontextprotocol': /^core\/packages\/features\/assistants\/service\/protocol\.ts$/,
   '@simplewebauthn': /^core\/packages\/features\/passkeys\/service\/webauthn\.ts$/,
   marked: /^core\/packages\/features\/documentation\/service\/markdown\.ts$/,

@@ -1,6 +1,5 @@
 import type { Actor } from '@dispatch/accounts'
-import type { Mode, Version } from '@dispatch/contract'
-import type { ServicePath } from '../requests/chains.ts'
+import type { Mode, ServicePath, Version } from '@dispatch/contract'
 import type { NewDocument } from '../store/calls/document-row.ts'
 
 /**

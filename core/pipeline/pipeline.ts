@@ -1,11 +1,10 @@
 import { requireBudget, requireSender, sampleLink } from '@dispatch/accounts'
 import { canonicalJson, type Problem, withTimeLimit } from '@dispatch/common'
-import { DispatchError, type DryRunView, isSince, presentable, refusal, usualVersion, type ValidationResponse,
+import { DispatchError, type DryRunView, dueMoment, isSince, presentable, refusal, usualVersion, type ValidationResponse,
   type WaitingView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { hash } from 'node:crypto'
 import { createConfigurationCheck } from '../configuration/vault.ts'
-import { dueMoment } from '../requests/due.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
 import type { Asked, AskedBatch, AskedRows, AskingRule, KeptBatch } from './approval-desk.ts'

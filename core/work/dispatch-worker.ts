@@ -1,3 +1,4 @@
+import { type BegunJob, type Queue, type RepeatingTask, runEvery } from '@dispatch/queue'
 import type { PipelineDependencies } from '../pipeline/dependencies.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { reconcile, uncertainError } from '../pipeline/recover/reconcile.ts'
@@ -9,9 +10,6 @@ import type { TransactionHook } from '../store/dispatch/lease.ts'
 import { type DispatchRef, listDueDeferred, listDueReconciliations, listExpiredLeases, listOverdueDispatches,
   recoverDispatch } from '../store/dispatch/runs.ts'
 import { endLostCancellations } from '../store/vendor/cancellations.ts'
-import type { BegunJob } from './queue/fair-worker.ts'
-import type { Queue } from './queue/queue.ts'
-import { type RepeatingTask, runEvery } from './queue/repeat.ts'
 
 /** Milliseconds between two sweeps. */
 const sweptEvery = 5_000

@@ -1,13 +1,13 @@
 import type { Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import type { Host } from '@dispatch/host'
+import { runEvery } from '@dispatch/queue'
 import type { RunningProvider } from '@dispatch/tables'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { forgetProcess, listProcesses, type ProviderProcess, readReloads, recordProcess,
   requestReload } from '../store/vendor/provider-processes.ts'
-import { runEvery } from './queue/repeat.ts'
 
 /** A process that loads providers. `converged`: it has made the last reload, and runs what the process that answers runs. */
 export type ProcessState = ProviderProcess & { converged: boolean }

@@ -1,9 +1,9 @@
 import type { Log } from '@dispatch/common'
 import { advanceEpoch, beginLineage, type Database, type Lineage, markRestored, readLineage } from '@dispatch/database'
 import { draftEnding, type FileStore, readIfThere, writeAtomically } from '@dispatch/files'
+import { type RepeatingTask, runEvery } from '@dispatch/queue'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type RepeatingTask, runEvery } from './queue/repeat.ts'
 
 /** What is remembered of a database outside of it. */
 type Mark = Pick<Lineage, 'lineage' | 'epoch' | 'before'>

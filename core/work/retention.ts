@@ -2,15 +2,14 @@ import { clientsKnownFor, listRetentionRules, type RetentionRule } from '@dispat
 import { isUuid, type Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
+import { before, type Queue } from '@dispatch/queue'
+import { listCompanyIds } from '@dispatch/tables'
 import pLimit from 'p-limit'
 import type { DispatchRows, Forget } from '../store/dispatch/dispatch-rows.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { expireDocuments, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLogCounts, forgetLoggedRequests,
-  forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
-  recordedDocuments } from '../store/dispatch/retention.ts'
+  forgetNotices, forgetRequests, forgetState, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/dispatch/retention.ts'
 import { emptyInbound } from '../store/privacy/events.ts'
-import type { Queue } from './queue/queue.ts'
-import { before } from './queue/time.ts'
 
 /**
  * `retentionDays`: how long the data of requests, events of vendors and what features keep of dispatches are kept, unless a company says

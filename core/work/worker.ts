@@ -1,8 +1,8 @@
 import type { Log } from '@dispatch/common'
+import { runEvery } from '@dispatch/queue'
 import { startDispatchWorker } from './dispatch-worker.ts'
 import { createInboundHandler } from './inbox/inbound.ts'
 import type { Inbox } from './inbox/inbox.ts'
-import { runEvery } from './queue/repeat.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
 import { createPollHandler, createPollSweep } from './status/poll.ts'
 

@@ -1,6 +1,6 @@
 import type { Log } from '@dispatch/common'
-import type { KeyPlace } from '@dispatch/core'
 import { createLocalFiles, createS3Files } from '@dispatch/files'
+import type { KeyPlace } from '@dispatch/tables'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 

@@ -2,16 +2,18 @@ import type { AccessEnd, Accounts, ApiKeys, Authentication, BruteForceGuard, Com
   Domains, Impersonation, KeyAdministration, LinkMail, MailedSecrets, Meter, Notices, PasswordPolicy, RequestLog, SecondFactors, Sessions,
   SigningKeys, Tokens, UnknownSecrets, Users, Verification } from '@dispatch/accounts'
 import type { Keyring, Log, OthersLately } from '@dispatch/common'
-import type { Addresses, ApprovalDesk, Changes, Configurations, ConfigurationService, Connections, CredentialCheck, DataKeys, Directories,
+import type { Addresses, ApprovalDesk, Changes, Configurations, ConfigurationService, Connections, CredentialCheck, Directories,
   DispatchRows, DocumentUrl, Downloads, EventSpool, ExchangeLog, FileShelf, FileUse, Holder, Inbox, Leases, LeaseTimes, Outbox,
-  OutcomeSpool, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, Reception,
-  RecipientBook, ReleaseQueue, Suggestions, Templates, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  OutcomeSpool, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Receive, Reception, RecipientBook,
+  ReleaseQueue, Suggestions, Templates, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database, Freshness } from '@dispatch/database'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
 import type { Breakers, Host, PassedTrials, State } from '@dispatch/host'
+import type { Queue } from '@dispatch/queue'
 import type { LazySandbox } from '@dispatch/sandbox'
+import type { DataKeys } from '@dispatch/tables'
 import type { DocumentSpool, FetchJson, Network, OpenId, Peppol } from '@dispatch/vendor-io'
 import type { CatalogPlace } from '../config/catalogs.ts'
 import type { Config } from '../config/config.ts'

@@ -1,6 +1,7 @@
 import { createDocumentLinks, linkOf } from '@dispatch/accounts'
-import { createDataKeys, createDownloads, documentFiles, receiveFile } from '@dispatch/core'
+import { createDownloads, documentFiles, receiveFile } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
+import { createDataKeys } from '@dispatch/tables'
 import { createDocumentSpool } from '@dispatch/vendor-io'
 import { join } from 'node:path'
 import { openKeysPlace } from '../config/data-keys.ts'

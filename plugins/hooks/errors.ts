@@ -1,6 +1,5 @@
 import { didYouMean } from '@dispatch/common'
-import { DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isSince, wordIn } from '@dispatch/contract'
-import { chainFault } from '@dispatch/core'
+import { chainFault, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isSince, wordIn } from '@dispatch/contract'
 import { DatabaseUnavailable } from '@dispatch/database'
 import { TemplateWorkersBusy } from '@dispatch/documents'
 import { isServiceName, serviceNames } from '@dispatch/services'

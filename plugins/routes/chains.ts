@@ -1,6 +1,6 @@
-import { ChainResponse, type ErrorWord } from '@dispatch/contract'
-import { type Addresses, capital, chainBeginners, chainFollowers, chains, documentedChain, documentedRequest, isPath, longestChain,
-  type Pipeline, type ServicePath, type StoredTemplate, type Templates } from '@dispatch/core'
+import { capital, chainBeginners, chainFollowers, ChainResponse, chains, documentedChain, documentedRequest, type ErrorWord, isPath,
+  longestChain, type ServicePath } from '@dispatch/contract'
+import type { Addresses, Pipeline, StoredTemplate, Templates } from '@dispatch/core'
 import { isServiceName, linkToken, services } from '@dispatch/services'
 import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { Type } from 'typebox'

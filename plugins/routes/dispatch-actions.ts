@@ -1,6 +1,6 @@
-import { ChainResponse, DispatchResponse, DispatchView, QueuedResponse, ResolveBody, SayingBody, SayingsView, SayingView,
+import { ChainResponse, DispatchResponse, DispatchView, QueuedResponse, ResolveBody, RetryBody, SayingBody, SayingsView, SayingView,
   ScheduleBody } from '@dispatch/contract'
-import { type Addresses, type Pipeline, responseOf, RetryBody, viewOf } from '@dispatch/core'
+import { type Addresses, type Pipeline, responseOf, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

@@ -1,7 +1,6 @@
-import { type ErrorWord, IdempotencyHeaders, isSince, type Mode, QueuedResponse, refusal, usualVersion, ValidationResponse,
+import { capital, type ErrorWord, IdempotencyHeaders, isSince, type Mode, QueuedResponse, refusal, usualVersion, ValidationResponse,
   WaitingView } from '@dispatch/contract'
-import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type Pipeline, responseOf,
-  type StoredTemplate } from '@dispatch/core'
+import { type Addresses, type DispatchAnswer, type DispatchCommand, type Pipeline, responseOf, type StoredTemplate } from '@dispatch/core'
 import type { ServiceName } from '@dispatch/services'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'

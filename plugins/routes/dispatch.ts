@@ -1,5 +1,5 @@
-import { DispatchResponse } from '@dispatch/contract'
-import { type Addresses, documentedRequest, type Pipeline, type StoredTemplate, type Templates } from '@dispatch/core'
+import { DispatchResponse, documentedRequest } from '@dispatch/contract'
+import type { Addresses, Pipeline, StoredTemplate, Templates } from '@dispatch/core'
 import { isServiceName, jsonServices, type ServiceName, services } from '@dispatch/services'
 import type { FastifyPluginAsync } from 'fastify'
 import { answerDispatch, bySample, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf,

@@ -1,7 +1,8 @@
 import type { Keyring } from '@dispatch/common'
-import { createDataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys, sealStored } from '@dispatch/core'
+import { sealStored } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
-import { checkMasterKeys, countSecretsByMasterKey, hasDataKeys, rewrapSecrets, SealedColumns } from '@dispatch/tables'
+import { checkMasterKeys, countSecretsByMasterKey, createDataKeys, hasDataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys, rewrapSecrets,
+  SealedColumns } from '@dispatch/tables'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
 import { openKeysPlace } from '../../plugins/config/data-keys.ts'
 import { openFiles } from '../../plugins/config/files.ts'

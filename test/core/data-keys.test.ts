@@ -1,6 +1,6 @@
 import { createKeyring, type Keyring } from '@dispatch/common'
-import { createDataKeys, type DataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
+import { createDataKeys, type DataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys } from '@dispatch/tables'
 import { randomBytes } from 'node:crypto'
 import { copyFile, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'

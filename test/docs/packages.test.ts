@@ -42,6 +42,7 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
     prints: /^Acme 1\.0\.0 by Acme Ltd, private\n$/
   },
   'embedded-postgres': { prints: /\{ answer: 42 \}\n$/ },
+  queue: { prints: /^2026-02-28T23:00:00\.000Z\nswept\n$/ },
   sandbox: {
     given: (folder) => {
       cpSync(join(root, 'test/fixtures/zoo/healthy'), join(folder, 'provider'), { recursive: true })

@@ -1,6 +1,5 @@
 import { hashPassword } from '@dispatch/accounts'
-import { type ErrorWord, keyScopes, type Role, versionNames } from '@dispatch/contract'
-import { chains } from '@dispatch/core'
+import { chains, type ErrorWord, keyScopes, type Role, versionNames } from '@dispatch/contract'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'

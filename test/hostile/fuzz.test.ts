@@ -1,5 +1,6 @@
 import { isRecord, type Validator } from '@dispatch/common'
-import { chains, listProviderState } from '@dispatch/core'
+import { chains } from '@dispatch/contract'
+import { listProviderState } from '@dispatch/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'

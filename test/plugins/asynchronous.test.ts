@@ -1,6 +1,7 @@
-import { createJobs, openQueue, type Queue } from '@dispatch/core'
+import { openQueue, type Queue } from '@dispatch/queue'
 import { addJobs } from '@dispatch/tables'
 import t from 'tap'
+import { createJobs } from '../../core/work/jobs.ts'
 import { createApp } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { until } from '../core/work/support.ts'

@@ -1,4 +1,4 @@
-import { chains } from '@dispatch/core'
+import { chains } from '@dispatch/contract'
 import t from 'tap'
 import { startChains } from './support/chains-stage.ts'
 

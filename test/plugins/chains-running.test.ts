@@ -1,4 +1,4 @@
-import { chains } from '@dispatch/core'
+import { chains } from '@dispatch/contract'
 import type { ServiceName } from '@dispatch/services'
 import t from 'tap'
 import { has } from '../support/matching.ts'

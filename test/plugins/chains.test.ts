@@ -1,4 +1,4 @@
-import { chains } from '@dispatch/core'
+import { chains } from '@dispatch/contract'
 import { type ServiceName, serviceNames } from '@dispatch/services'
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'

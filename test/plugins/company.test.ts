@@ -1,4 +1,4 @@
-import type { Queue } from '@dispatch/core'
+import type { Queue } from '@dispatch/queue'
 import { randomUUIDv7 } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'

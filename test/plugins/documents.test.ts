@@ -1,5 +1,6 @@
-import { createDataKeys, documentFiles } from '@dispatch/core'
+import { documentFiles } from '@dispatch/core'
 import { createLocalFiles, StorageUnavailable } from '@dispatch/files'
+import { createDataKeys } from '@dispatch/tables'
 import { createHash } from 'node:crypto'
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-import type { ServicePath } from '@dispatch/core'
+import type { ServicePath } from '@dispatch/contract'
 import { type ServiceName, serviceNames } from '@dispatch/services'
 import { sql } from 'kysely'
 import t from 'tap'

@@ -69,7 +69,7 @@ void t.test('what the service alone imports reaches the tests of it that are lik
 
 void t.test('a service, a format and a layout reach their own tests, not each that asks for the names of all services', (t) => {
   for (const [file, test] of [
-    ['core/packages/services/sms/index.ts', 'test/core/services/chains.test.ts'],
+    ['core/packages/services/sms/index.ts', 'core/packages/contract/test/chains.test.ts'],
     ['core/packages/documents/formats/pdf/make.ts', 'core/packages/documents/test/pdf.test.ts'],
     ['core/packages/documents/layout/breaks.ts', 'test/templates/templates.test.ts']
   ] as const) {

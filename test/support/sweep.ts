@@ -1,8 +1,8 @@
 import type { Pipeline, PipelineDependencies } from '@dispatch/core'
+import type { Queue } from '../../core/packages/queue/queue.ts'
 import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { sweepDispatches } from '../../core/work/dispatch-worker.ts'
-import type { Queue } from '../../core/work/queue/queue.ts'
 import { runQueued } from './run-queued.ts'
 
 /** Sweeps, and does at once what the sweep would queue. `sweeping`: other dependencies for the sweep alone. */

@@ -8,9 +8,11 @@ export { holdBack, isLetGo } from './paused-batches.ts'
 export { type SchemaState, canWorkOn, isSuperseded, noteRelease, readSchemaState, release } from './releases.ts'
 export type { EventActor, InboundState, PlainForm, RunningProvider, Schedule, StepCandidate, StepError, StoredCheck, Subscriptions,
   Tables } from './schema.ts'
-export { type NamedKey, findDataKey, forgetDataKey, hasDataKeys, isOfNobody, listDataKeys, listKeysInUse,
+export { type NamedKey, findDataKey, forgetDataKey, hasDataKeys, isOfNobody, listCompanyIds, listDataKeys, listKeysInUse,
   nameDataKey } from './sealing/named-keys.ts'
 export { sealRows } from './sealing/seal-rows.ts'
 export { type ColumnKeys, type Queries, SealedColumns, isWithoutKey, mayHaveSealed, openRow, openText, openedTexts, sealed, sealedEvent,
   sealedText } from './sealing/sealed-columns.ts'
 export { checkMasterKeys, countSecretsByMasterKey, rewrapSecrets } from './sealing/sealed-secrets.ts'
+export { type DataKeys, type KeyPlace, createDataKeys, noDataKeys, rememberedFor, renewDataKeys,
+  rewrapDataKeys } from './sealing/data-keys.ts'

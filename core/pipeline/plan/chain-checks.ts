@@ -1,9 +1,8 @@
-import { eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, isSince, type Mode, parseDeliveryEvent,
-  type Version } from '@dispatch/contract'
+import { type DispatchRequest, eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, isSince, type Mode,
+  parseDeliveryEvent, type Version } from '@dispatch/contract'
 import { capabilitiesOf, makesDocument, statusesOf } from '@dispatch/host'
 import { type Findings, formatOf, furtherDocuments, services, takesDocument } from '@dispatch/services'
 import { addressProblems, type Guard } from '@dispatch/vendor-io'
-import type { DispatchRequest } from '../../requests/request.ts'
 import type { ResolvedStep } from './resolve.ts'
 
 /** Warns of a `callbackUrl` that is never called: the client gets the end as its answer, and no step has delivery events. */

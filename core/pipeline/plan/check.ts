@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, placesAt, pointer, type Problem, withoutMembers } from '@dispatch/common'
-import { type Mode, presentable, refusal, usualVersion, type Version } from '@dispatch/contract'
+import { clientPointerOf, type DispatchRequest, type Mode, presentable, providerRequestOf, refusal, usualVersion,
+  type Version } from '@dispatch/contract'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
 import { capabilitiesOf, checkSettings as settingsProblems, ignoredIn, isGiven, problemsForeseen, uncarriedFields } from '@dispatch/host'
 import { checkChannel, checkEInvoiceWords, type CheckInput, checkInvoice, contradictions, type Findings, formatOf, givenDocument,
@@ -7,8 +8,6 @@ import { checkChannel, checkEInvoiceWords, type CheckInput, checkInvoice, contra
 import type { Guard } from '@dispatch/vendor-io'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import type { RedactorFor } from '../../configuration/vault.ts'
-import { clientPointerOf, providerRequestOf } from '../../requests/provider-request.ts'
-import type { DispatchRequest } from '../../requests/request.ts'
 import { factsTemplateOf, sharedContent } from '../facts.ts'
 import { suppressed } from '../recipients.ts'
 import type { StoredTemplate } from '../templates.ts'

@@ -1,8 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
-import type { AskedSchedule } from '@dispatch/contract'
+import { type AskedSchedule, dueAt, openFrom, type Window, zonesOf } from '@dispatch/contract'
 import { type Hours, type ServiceName, services } from '@dispatch/services'
 import type { Schedule } from '@dispatch/tables'
-import { dueAt, openFrom, type Window, zonesOf } from '../../requests/due.ts'
 
 /** When a dispatch is sent, where that is not at any time, or why it cannot be sent then. */
 export type Timing = { schedule?: Schedule, problems: readonly Problem[] }

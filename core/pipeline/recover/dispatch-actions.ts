@@ -1,10 +1,9 @@
 import { type Actor, type AuditAuthor, maySee, noteAudit, requireRole } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
-import { DispatchError, latestVersion, type Mode, refusal, type SayingBody, type SayingsView, type SayingView, type ScheduleBody,
+import { DispatchError, dueMoment, latestVersion, type Mode, refusal, type SayingBody, type SayingsView, type SayingView, type ScheduleBody,
   type Version } from '@dispatch/contract'
 import type { CompanyQueries } from '@dispatch/database'
 import { addJobs } from '@dispatch/tables'
-import { dueMoment } from '../../requests/due.ts'
 import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import { findHold } from '../../store/dispatch/holds.ts'

@@ -1,12 +1,11 @@
 import { canonicalJson } from '@dispatch/common'
-import { type DeliveryStatus, DispatchError, isDeliveryService, refusal, type SaidLater, type SayingBody, sayingNames, type SayingState,
-  type SayingsView, type SayingView } from '@dispatch/contract'
+import { type DeliveryStatus, DispatchError, dueMoment, isDeliveryService, refusal, type SaidLater, type SayingBody, sayingNames,
+  type SayingState, type SayingsView, type SayingView } from '@dispatch/contract'
 import { callSay, canSay, clientWord, type InstalledProvider, lookUpSaid, type Said } from '@dispatch/host'
 import { services } from '@dispatch/services'
 import { addJobs, type EventActor, type PreparedJobs } from '@dispatch/tables'
 import { hash } from 'node:crypto'
 import { providerOfStep } from '../../configuration/serving.ts'
-import { dueMoment } from '../../requests/due.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'

@@ -34,12 +34,6 @@ export async function recordedDocuments ({ owner }: Database, documentIds: reado
   return new Set(rows.map((row) => row.document_id))
 }
 
-/** The ids of all companies. */
-export async function listCompanyIds ({ owner }: Pick<Database, 'owner'>): Promise<number[]> {
-  const rows = await owner.selectFrom('companies').select('company_id').execute()
-  return rows.map((row) => row.company_id)
-}
-
 /**
  * Deletes the requests: the data of dispatches that are not queued or running, and the fields, settings and made content of their steps.
  * Timeline, ledger and metadata stay. A dispatch with a step that may still be done keeps everything, unless it is older than `hopeless`.

@@ -3,6 +3,7 @@ import { type DeliveryMark, type DeliveryStatus, isDeliveryMark } from '@dispatc
 import type { Database } from '@dispatch/database'
 import { declaredUrl, type EventReading, type Handshake, handshakeIn, type Host, type InstalledProvider, isConfirmed, isHinted,
   type ReadEvent, readEvent, readRequest, type Reply, statusOf, type WebhookManifest } from '@dispatch/host'
+import type { Queue } from '@dispatch/queue'
 import { type FetchJson, nothingToHide, type Redactor } from '@dispatch/vendor-io'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
@@ -11,7 +12,6 @@ import { applyInbound, applyPoll, applyReply, matchSteps, type OnReply, type OnS
   wasPolledSince } from '../../store/vendor/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound, type InboundRow,
   splitInbound } from '../../store/vendor/inbound.ts'
-import type { Queue } from '../queue/queue.ts'
 import type { StatusQuery } from '../status/status-query.ts'
 import { enqueueInbound } from './inbox.ts'
 import { digestFor, unpark } from './webhook-receiver.ts'

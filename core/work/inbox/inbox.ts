@@ -1,7 +1,7 @@
 import { createBatcher, type Log, withTimeLimit } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
+import type { Queue } from '@dispatch/queue'
 import { type EnqueueInbound, type InboundEvent, recordInbound } from '../../store/vendor/inbound.ts'
-import type { Queue } from '../queue/queue.ts'
 import { eventBatchLimits, type EventSpool } from './event-spool.ts'
 
 /** Keeps events: in the database, or on the disk while the database does not take them. */

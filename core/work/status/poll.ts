@@ -2,10 +2,9 @@ import type { Log } from '@dispatch/common'
 import { deliveryServices } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { Host } from '@dispatch/host'
+import { before, type JobPayloads, type Queue } from '@dispatch/queue'
 import { applyPoll, findTrackedStep, listDuePolls, type OnStatusChange, type PollWindow } from '../../store/vendor/deliveries.ts'
 import { listStranded } from '../../store/vendor/inbound.ts'
-import type { JobPayloads, Queue } from '../queue/queue.ts'
-import { before } from '../queue/time.ts'
 import type { StatusQuery } from './status-query.ts'
 
 /** In seconds after the acceptance: `after`: the first query; `until`: the last one. `every`: between two. A manifest may differ. */

@@ -1,5 +1,5 @@
-import { canTransition, isDeliveryService } from '@dispatch/contract'
-import { chains, demo } from '@dispatch/core'
+import { canTransition, chains, isDeliveryService } from '@dispatch/contract'
+import { demo } from '@dispatch/core'
 import { type ConsolePart, type ServiceName, serviceNames, services, templateServices } from '@dispatch/services'
 
 export { mailService, serviceNames, templateServices } from '@dispatch/services'

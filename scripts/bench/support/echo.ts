@@ -1,6 +1,6 @@
 /** A bare fastify route that returns the body that it receives, both checked with the schema of a dispatch request. */
 import { compile } from '@dispatch/common'
-import { requestSchema } from '@dispatch/core'
+import { requestSchema } from '@dispatch/contract'
 import fastify from 'fastify'
 import { whenStopped } from './stop.ts'
 

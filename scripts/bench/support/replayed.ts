@@ -1,6 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Mode } from '@dispatch/contract'
-import type { ServicePath } from '@dispatch/core'
+import type { Mode, ServicePath } from '@dispatch/contract'
 import pg from 'pg'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { openBenchApp } from './bench-app.ts'

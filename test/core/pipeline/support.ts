@@ -4,6 +4,8 @@ import { sampleLink } from '../../../core/packages/accounts/access/document-link
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { deliveryStatusesOf, isDeliveryService } from '../../../core/packages/contract/delivery.ts'
 import { DispatchError } from '../../../core/packages/contract/errors.ts'
+import { createRequestReader, type DispatchRequest, type RequestReader,
+  type RequestStep } from '../../../core/packages/contract/request/request.ts'
 import type { Mode } from '../../../core/packages/contract/states.ts'
 import type { InstalledProvider } from '../../../core/packages/host/load/load.ts'
 import { deriveManifest } from '../../../core/packages/host/manifest/derive.ts'
@@ -18,7 +20,6 @@ import { type DispatchPlan, planOf } from '../../../core/pipeline/plan/plan.ts'
 import { type ResolvedStep, takeStatements } from '../../../core/pipeline/plan/resolve.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import type { StoredTemplate } from '../../../core/pipeline/templates.ts'
-import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/requests/request.ts'
 
 /** The least that a provider of each service declares. */
 const least: Readonly<Partial<Record<ServiceName, JsonObject>>> = {

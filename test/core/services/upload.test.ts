@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compile } from '../../../core/packages/common/schema.ts'
+import { createUploadReader } from '../../../core/packages/contract/request/upload-fields.ts'
 import { checkFileSize, upload, UploadCapabilities } from '../../../core/packages/services/upload/index.ts'
-import { createUploadReader } from '../../../core/requests/upload-fields.ts'
 import { has } from '../../support/matching.ts'
 import { type Judgement, judgeRequest, type World } from '../pipeline/support.ts'
 

@@ -1,4 +1,4 @@
-import { openQueue } from '@dispatch/core'
+import { openQueue } from '@dispatch/queue'
 import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'

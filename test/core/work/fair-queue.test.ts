@@ -1,4 +1,4 @@
-import { openQueue, type Queue } from '@dispatch/core'
+import { openQueue, type Queue } from '@dispatch/queue'
 import t, { type Test } from 'tap'
 import { seededDatabase, startService } from '../../support/service.ts'
 

@@ -49,3 +49,9 @@ export async function forgetDataKey ({ owner }: Pick<Database, 'owner'>, { compa
 export async function hasDataKeys (database: Pick<Database, 'owner'>): Promise<boolean> {
   return (await listDataKeys(database, 1)).length > 0
 }
+
+/** The ids of all companies. */
+export async function listCompanyIds ({ owner }: Pick<Database, 'owner'>): Promise<number[]> {
+  const rows = await owner.selectFrom('companies').select('company_id').execute()
+  return rows.map((row) => row.company_id)
+}

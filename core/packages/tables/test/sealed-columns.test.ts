@@ -1,7 +1,6 @@
 import { createKeyring, type JsonObject } from '@dispatch/common'
-import { createDataKeys, noDataKeys, renewDataKeys, sealStored } from '@dispatch/core'
+import { sealStored } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
-import { sealed, SealedColumns } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
@@ -10,8 +9,9 @@ import t from 'tap'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
 import { seededDatabase } from '../../../../test/support/service.ts'
 import { openDatabase } from '../../database/database.ts'
+import { createDataKeys, noDataKeys, renewDataKeys } from '../sealing/data-keys.ts'
 import { listSealedColumns } from '../sealing/seal-rows.ts'
-import { openedTexts, openRow, openText, sealedEvent, sealedText } from '../sealing/sealed-columns.ts'
+import { openedTexts, openRow, openText, sealed, SealedColumns, sealedEvent, sealedText } from '../sealing/sealed-columns.ts'
 
 const connectionString = await seededDatabase(t)
 const sealedColumns = new SealedColumns()

@@ -1,9 +1,10 @@
 import { type AuditAuthor, noteAudit, notifyUrlOf } from '@dispatch/accounts'
 import { type JsonObject, type Keyring, type Log, type Problem, uuidOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Outbox, runEvery } from '@dispatch/core'
+import type { Outbox } from '@dispatch/core'
 import { asOwner, type Database, type OwnerQueries } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { runEvery } from '@dispatch/queue'
 import { addressProblems, type Network } from '@dispatch/vendor-io'
 import { type AlertBody, type AlertView, factsOf, filters, mostAlerts, numbers, type TrialView } from '../contract/alerts.ts'
 import { addAlert, changeAlert, findAlert, listAlerts, listOwn, moveAlert, noteTrial, removeAlert, settleMessage, takeAlerts, takeMessages,

@@ -1,7 +1,6 @@
 import type { AuditAuthor, RecordedActor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
-import type { ApprovalFacts, Version } from '@dispatch/contract'
-import type { ServicePath } from '@dispatch/core'
+import type { ApprovalFacts, ServicePath, Version } from '@dispatch/contract'
 import type { CompanyQueries } from '@dispatch/database'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { ApprovalView } from '../contract/approvals.ts'

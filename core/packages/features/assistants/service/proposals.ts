@@ -1,9 +1,10 @@
 import type { Actor, AuditAuthor } from '@dispatch/accounts'
 import { canonicalJson, type Log } from '@dispatch/common'
-import { DispatchError, latestVersion } from '@dispatch/contract'
-import { chainFault, type Pipeline, runEvery, type ServicePath } from '@dispatch/core'
+import { chainFault, DispatchError, latestVersion, type ServicePath } from '@dispatch/contract'
+import type { Pipeline } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { runEvery } from '@dispatch/queue'
 import { serviceNames } from '@dispatch/services'
 import type { NewProposalBody, ProposalReview, ProposalSummary, ProposalView } from '../contract/proposals.ts'
 import { addProposal, type Circle, decide, listProposals, mostOpen, type ProposalRow, readProposal, removeOldProposals,

@@ -1,4 +1,4 @@
-import { chainFault, type ServicePath } from '@dispatch/core'
+import { chainFault, type ServicePath } from '@dispatch/contract'
 import { jsonServices } from '@dispatch/services'
 
 /** What a row may be sent by: each service alone, and each two that may follow each other. */

@@ -1,6 +1,6 @@
 import type { AuditAuthor } from '@dispatch/accounts'
-import type { Version } from '@dispatch/contract'
-import type { Asked, ServicePath } from '@dispatch/core'
+import type { ServicePath, Version } from '@dispatch/contract'
+import type { Asked } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { rowStates } from '../contract/batches.ts'

@@ -1,5 +1,5 @@
-import { renewDataKeys } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
+import { renewDataKeys } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'

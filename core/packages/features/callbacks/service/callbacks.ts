@@ -1,9 +1,9 @@
 import type { AuditAuthor } from '@dispatch/accounts'
 import type { Log } from '@dispatch/common'
 import { type CallbackView, DispatchError } from '@dispatch/contract'
-import type { Queue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import type { Queue } from '@dispatch/queue'
 import { type Network, postToTenant } from '@dispatch/vendor-io'
 import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, listFailedCallbacks,
   replayCallback, settleCallback } from '../store/callbacks.ts'

@@ -1,5 +1,5 @@
-import type { Queue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
+import type { Queue } from '@dispatch/queue'
 import { listDueCreditWarnings, recordCreditWarning } from '../store/credit-warnings.ts'
 import { callbackJob } from './delivery.ts'
 

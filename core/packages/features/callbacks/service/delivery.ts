@@ -1,6 +1,6 @@
 import { type Log, observe } from '@dispatch/common'
 import { type AttemptOutcome, within } from '@dispatch/contract'
-import type { Job, Queue } from '@dispatch/core'
+import type { Job, Queue } from '@dispatch/queue'
 import { type ReceiverAnswer, receiverLimit } from '@dispatch/vendor-io'
 import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../store/callbacks.ts'
 

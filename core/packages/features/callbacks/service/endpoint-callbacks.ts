@@ -1,9 +1,10 @@
 import { type AuditAuthor, notifyUrlOf } from '@dispatch/accounts'
 import type { Log } from '@dispatch/common'
 import { type CallbackView, DispatchError, type EndpointCallbackQuery, type Resent } from '@dispatch/contract'
-import type { Outbox, Queue } from '@dispatch/core'
+import type { Outbox } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import type { Queue } from '@dispatch/queue'
 import { type Network, postToTenant } from '@dispatch/vendor-io'
 import { hasDueCallbacks, listCompaniesDue } from '../store/callbacks.ts'
 import { claimEndpointCallback, listEndpointCallbacks, ofEndpoints, replayEndpointCallback, resendFailed,

@@ -1,9 +1,9 @@
 import type { AuditAuthor } from '@dispatch/accounts'
 import { DispatchError, type EndpointChanges, type EndpointTest, type EndpointView, longestPause, type NewCallbackSecret,
   type NewEndpointBody, type NewEndpointView, refusal, testType } from '@dispatch/contract'
-import type { Queue } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import type { Queue } from '@dispatch/queue'
 import { addressProblems, type Guard, type Network, postToTenant } from '@dispatch/vendor-io'
 import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest, removeEndpoint,
   rotateEndpointSecret } from '../store/endpoints.ts'

@@ -1,6 +1,7 @@
 import { type CallbackType, isSince, sinceOf, usualVersion } from '@dispatch/contract'
-import { type DocumentUrl, type Outbox, type Queue, viewOf } from '@dispatch/core'
+import { type DocumentUrl, type Outbox, viewOf } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
+import type { Queue } from '@dispatch/queue'
 import { nextSequence, noteCallback, noteCompanyCallback } from '../store/callbacks.ts'
 import { noteCompanyEvent, noteEndpointCallbacks } from '../store/endpoint-callbacks.ts'
 import { noteFeedEvent } from '../store/event-feeds.ts'

@@ -1,5 +1,5 @@
 import type { Log } from '@dispatch/common'
-import { type Queue, runEvery } from '@dispatch/core'
+import { type Queue, runEvery } from '@dispatch/queue'
 import type { Callbacks } from './callbacks.ts'
 import { sendCreditWarnings } from './credit-warnings.ts'
 import { callbackLimits } from './delivery.ts'

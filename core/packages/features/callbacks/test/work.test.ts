@@ -1,4 +1,4 @@
-import type { Queue } from '@dispatch/core'
+import type { Queue } from '@dispatch/queue'
 import t from 'tap'
 import { memoryLog } from '../../../../../test/fixtures/providers/call.ts'
 import type { Database } from '../../../database/database.ts'

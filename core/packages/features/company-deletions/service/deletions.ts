@@ -1,10 +1,10 @@
 import { type AuditAuthor, platform } from '@dispatch/accounts'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { countHeld, type Held } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { DeletionBody, DeletionView, Obstacle } from '../contract/deletions.ts'
 import { addDeletion, findDeletion, listDeletions } from '../store/deletions.ts'
+import { countHeld, type Held } from '../store/leaving.ts'
 import type { DeletionRow } from '../store/tables.ts'
 
 /** Companies that leave for good, with all that is theirs. */

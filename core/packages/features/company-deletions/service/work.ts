@@ -1,11 +1,12 @@
 import { canonicalJson, type Log } from '@dispatch/common'
-import { countHeld, type DataKeys, deleteAllRows, type DeletedRows, deleteFoundRows, type DispatchRows, fileFolders, isReferredTo,
-  keepDisabled, rememberedFor, runEvery } from '@dispatch/core'
+import { type DispatchRows, fileFolders } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
-import { findDataKey } from '@dispatch/tables'
+import { runEvery } from '@dispatch/queue'
+import { type DataKeys, findDataKey, rememberedFor } from '@dispatch/tables'
 import { createHash } from 'node:crypto'
 import { advanceDeletion, claimDeletion, finishDeletion, noteDeleted } from '../store/deletions.ts'
+import { countHeld, deleteAllRows, type DeletedRows, deleteFoundRows, isReferredTo, keepDisabled } from '../store/leaving.ts'
 import type { DeletionRow, Stage } from '../store/tables.ts'
 
 type Needs = {

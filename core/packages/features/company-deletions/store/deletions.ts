@@ -1,7 +1,7 @@
 import { type AuditAuthor, noteAudit, platform } from '@dispatch/accounts'
-import { deleteCompany, type Held, leave } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
+import { deleteCompany, type Held, leave } from './leaving.ts'
 import { columns, type DeletionRow, type Stage, tablesIn } from './tables.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { addLogCounts } from '@dispatch/accounts'
-import { createDataKeys, documentFiles, insertExchanges, leave } from '@dispatch/core'
+import { documentFiles, insertExchanges } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
+import { createDataKeys } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { createHash, randomUUID } from 'node:crypto'
 import { cp, readdir } from 'node:fs/promises'
@@ -13,6 +14,7 @@ import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
 import { type NewDispatch, openDispatch } from '../../../../store/dispatch/dispatches.ts'
 import { createDeletionStep } from '../service/work.ts'
+import { leave } from '../store/leaving.ts'
 
 // Each step is done by the test.
 const service = await startService(t, { config: { runsWorker: false }, replacements: { renderer: quickRenderer } })

@@ -1,11 +1,12 @@
 import { type Actor, type AuditAuthor, requireService } from '@dispatch/accounts'
 import { type Log, midnightOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { configurationOf, type Configurations, type Pipeline, type Receive, runEvery } from '@dispatch/core'
+import { configurationOf, type Configurations, type Pipeline, type Receive } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { checkReport, dayInFrance, type EReport, gatherPayments, gatherTransactions, type LeftOut, reportPeriod, type SentInvoice,
   writeReport } from '@dispatch/einvoice'
 import { token } from '@dispatch/plugins/feature'
+import { runEvery } from '@dispatch/queue'
 import { Readable } from 'node:stream'
 import type { EReportSettings, EReportSummary, EReportView, NewEReport } from '../contract/e-reports.ts'
 import { addReport, askFor, findReport, keepOutcomes, listReports, nextType, noteSent, readCounted, readSettings, removeDraft,

@@ -1,5 +1,5 @@
 import type { Log } from '@dispatch/common'
-import { runEvery } from '@dispatch/core'
+import { runEvery } from '@dispatch/queue'
 import type { UploadedFiles } from './files.ts'
 
 /** Milliseconds between two looks for files to remove. */

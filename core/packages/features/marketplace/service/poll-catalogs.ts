@@ -1,5 +1,5 @@
 import type { Log } from '@dispatch/common'
-import { runEvery } from '@dispatch/core'
+import { runEvery } from '@dispatch/queue'
 import type { Marketplace } from './marketplace.ts'
 
 /** Milliseconds between two polls of the catalogs. */

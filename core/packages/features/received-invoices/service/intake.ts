@@ -1,11 +1,12 @@
 import { listRetentionRules } from '@dispatch/accounts'
 import { isRecord, type Json, type JsonObject, type Log, shortened } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import { type Outbox, type Reception, runEvery } from '@dispatch/core'
+import type { Outbox, Reception } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { type InvoiceFile, largestInvoice } from '@dispatch/einvoice'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
+import { runEvery } from '@dispatch/queue'
 import type { InvoiceReader } from '../../e-invoices/service/reader.ts'
 import { companyIds, hideOld, listRemovable, noteOutcome, noteWithout, type Outcome, recordedKeys,
   takeInvoices } from '../store/invoices.ts'

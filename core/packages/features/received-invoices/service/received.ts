@@ -1,6 +1,6 @@
 import { type Actor, type AuditAuthor, noteAudit, readRetention, sightOf } from '@dispatch/accounts'
-import { DispatchError, refusal, retentionInEffect } from '@dispatch/contract'
-import { dueMoment, type Reception } from '@dispatch/core'
+import { DispatchError, dueMoment, refusal, retentionInEffect } from '@dispatch/contract'
+import type { Reception } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { buyerCodes, type InvoiceFile, isStatusCode, statusCodes } from '@dispatch/einvoice'
 import type { FileStore } from '@dispatch/files'

@@ -1,14 +1,14 @@
 import t from 'tap'
 import type { TObject, TSchema } from 'typebox'
-import type { Problem } from '../../../core/packages/common/json.ts'
-import { compileJsonSchema } from '../../../core/packages/common/schema.ts'
-import { DispatchError } from '../../../core/packages/contract/errors.ts'
-import { type ServiceName, serviceNames } from '../../../core/packages/services/names.ts'
-import { chains } from '../../../core/requests/chains.ts'
-import { documentedChain, documentedRequest } from '../../../core/requests/request-document.ts'
-import { createRequestReader } from '../../../core/requests/request.ts'
-import { beginnings, chainBody } from '../../support/chains.ts'
-import { has } from '../../support/matching.ts'
+import { beginnings, chainBody } from '../../../../test/support/chains.ts'
+import { has } from '../../../../test/support/matching.ts'
+import type { Problem } from '../../common/json.ts'
+import { compileJsonSchema } from '../../common/schema.ts'
+import { type ServiceName, serviceNames } from '../../services/names.ts'
+import { DispatchError } from '../errors.ts'
+import { chains } from '../request/chains.ts'
+import { documentedChain, documentedRequest } from '../request/request-document.ts'
+import { createRequestReader } from '../request/request.ts'
 
 const template = { id: 1, data: {} }
 const email = { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your document' }

@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
-import type { AskedSchedule } from '@dispatch/contract'
 import type { Hours } from '@dispatch/services'
+import type { AskedSchedule } from '../schedule.ts'
 
 /** Hours that hold in several time zones at once: those of a country, of which nobody knows where in it the recipient is. */
 export type Window = { zones: readonly string[], hours: Hours }

@@ -1,8 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
-import { AnyJsonObject, CallbackUrl, deferringServices, deliveryStatusesOf, isDeferringService, isSince, latestVersion, Metadata,
-  ProviderCode, scheduleFields, type Version } from '@dispatch/contract'
 import { GivenDocument, givenDocument, needsProvider, type ServiceName, serviceNames, services } from '@dispatch/services'
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../common.ts'
+import { deferringServices, deliveryStatusesOf, isDeferringService } from '../delivery.ts'
+import { scheduleFields } from '../schedule.ts'
+import { isSince, latestVersion, type Version } from '../versions.ts'
 import { chainFollowers } from './chains.ts'
 
 const closed = { additionalProperties: false } as const

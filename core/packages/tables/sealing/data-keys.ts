@@ -1,11 +1,11 @@
 import type { Envelope, Keyring, Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { DataKeyMissing, type FileKey, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
-import { type ColumnKeys, findDataKey, forgetDataKey, isOfNobody, listDataKeys, listKeysInUse, nameDataKey,
-  type NamedKey } from '@dispatch/tables'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { listCompanyIds } from './store/dispatch/retention.ts'
+import { findDataKey, forgetDataKey, isOfNobody, listCompanyIds, listDataKeys, listKeysInUse, nameDataKey,
+  type NamedKey } from './named-keys.ts'
+import type { ColumnKeys } from './sealed-columns.ts'
 
 /** Where the data keys of companies are: apart from the database and from the documents, so that no backup of these brings one back. */
 export type KeyPlace = Pick<FileStore, 'ready' | 'read' | 'put' | 'remove' | 'list' | 'removeBelow'>

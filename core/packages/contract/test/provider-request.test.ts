@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientPointerOf } from '../../../core/requests/provider-request.ts'
+import { clientPointerOf } from '../request/provider-request.ts'
 
 const at = (field: string): string => `/client/${field}`
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { dueAt, mostAhead, type Window, zonesOf } from '../../../core/requests/due.ts'
-import { has } from '../../support/matching.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { dueAt, mostAhead, type Window, zonesOf } from '../request/due.ts'
 
 const now = new Date('2026-03-14T09:30:00Z')
 const sent = (sendAt: string, timeZone?: string, windows: readonly Window[] = []): unknown => {

@@ -1,8 +1,8 @@
 import { once, type Permit } from '@dispatch/common'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { type FetchedJob, type JobSource, startFairWorker, type WorkerClock } from '../../../core/work/queue/fair-worker.ts'
-import { placesFor } from '../../../core/work/queue/queue.ts'
+import { type FetchedJob, type JobSource, startFairWorker, type WorkerClock } from '../fair-worker.ts'
+import { placesFor } from '../queue.ts'
 
 /** A clock whose time passes only when it is told to: what is due is called in its order. */
 function createVirtualClock () {

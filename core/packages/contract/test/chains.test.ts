@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type ServiceName, serviceNames } from '../../../core/packages/services/names.ts'
-import { chainBeginners, chainFault, chainFollowers, chains, isPath, longestChain, whatMayFollow } from '../../../core/requests/chains.ts'
+import { type ServiceName, serviceNames } from '../../services/names.ts'
+import { chainBeginners, chainFault, chainFollowers, chains, isPath, longestChain, whatMayFollow } from '../request/chains.ts'
 
 /** Every path of two to five services, with repetitions. */
 const paths = [2, 3, 4, 5].flatMap((length) =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Json, JsonObject } from '../../../core/packages/common/json.ts'
-import { DispatchError } from '../../../core/packages/contract/errors.ts'
-import { createRequestReader } from '../../../core/requests/request.ts'
+import type { Json, JsonObject } from '../../common/json.ts'
+import { DispatchError } from '../errors.ts'
+import { createRequestReader } from '../request/request.ts'
 
 const read = createRequestReader(['invoicing'])
 const body = (more: object = {}): object => ({ documentType: 'INVOICE', template: { id: 1, data: { number: 'F-1' } }, ...more })

@@ -1,9 +1,9 @@
 import { type Actor, type AuditAuthor, requireRole } from '@dispatch/accounts'
 import type { Database } from '@dispatch/database'
 import type { Breakers } from '@dispatch/host'
-import { userActorOf } from '../../pipeline/run/run.ts'
-import { type Released, releaseDispatches, type ReleaseFilter, releaseSteps } from '../../store/dispatch/releases.ts'
-import type { Queue } from './queue.ts'
+import type { Queue } from '@dispatch/queue'
+import { userActorOf } from '../pipeline/run/run.ts'
+import { type Released, releaseDispatches, type ReleaseFilter, releaseSteps } from '../store/dispatch/releases.ts'
 
 /** The most items of a kind in one query, and in one request. */
 const [together, most] = [500, 50_000]

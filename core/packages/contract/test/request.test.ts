@@ -1,13 +1,13 @@
 import t from 'tap'
 import { type TObject, Type } from 'typebox'
-import type { ProviderDefinition } from '../../../core/packages/host/manifest/definition.ts'
-import { deriveManifest } from '../../../core/packages/host/manifest/derive.ts'
-import { needsProvider, providedNames, services } from '../../../core/packages/services/lists.ts'
-import { type ProvidedName, type ServiceContracts, serviceNames } from '../../../core/packages/services/names.ts'
-import { requestSchema } from '../../../core/requests/request-schema.ts'
-import { createRequestReader } from '../../../core/requests/request.ts'
-import { has } from '../../support/matching.ts'
-import { judge, judgeRequest, template } from '../pipeline/support.ts'
+import { judge, judgeRequest, template } from '../../../../test/core/pipeline/support.ts'
+import { has } from '../../../../test/support/matching.ts'
+import type { ProviderDefinition } from '../../host/manifest/definition.ts'
+import { deriveManifest } from '../../host/manifest/derive.ts'
+import { needsProvider, providedNames, services } from '../../services/lists.ts'
+import { type ProvidedName, type ServiceContracts, serviceNames } from '../../services/names.ts'
+import { requestSchema } from '../request/request-schema.ts'
+import { createRequestReader } from '../request/request.ts'
 
 /** A body of each service that is read from JSON, with what it cannot do without. */
 const bodies = {

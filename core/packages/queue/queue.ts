@@ -2,7 +2,6 @@ import { createFairSemaphore, errorMessageOf, type FairSemaphore, type Log, with
 import { connectionSettings, type Database, LastingClient, lastWriterOf, type OwnerQueries, statementError } from '@dispatch/database'
 import { keepStatement, type PreparedJobs } from '@dispatch/tables'
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
-import type { SayingLook } from '../../store/vendor/sayings.ts'
 import { type BegunJob, type FairWorker, type FetchedJob, type JobSource, startFairWorker } from './fair-worker.ts'
 
 /** The data of each kind of job. */
@@ -18,7 +17,7 @@ export type JobPayloads = {
   /** Runs a deferred step whose event has come. */
   deferred: { companyId: number, dispatchId: string, stepId: string }
   /** Asks a vendor what became of something that was said of a dispatch; `look`: how often it was asked before. */
-  saying: SayingLook
+  saying: { companyId: number, dispatchId: string, statusId: string, look: number }
   /** Finds steps whose status is to be asked, and events whose jobs were lost. */
   sweep: Record<string, never>
   /** Delivers one of the company's callbacks that are due: to the address of a dispatch, or to an endpoint. */

@@ -1,9 +1,11 @@
 import { at, boundedValidator, compile, isRecord, type Json, type JsonObject, lazy, pointer, type Problem, type Validator, withoutMembers,
   withoutNulls } from '@dispatch/common'
-import { type AskedSchedule, isSince, latestVersion, refusal, scheduleFields, type Version } from '@dispatch/contract'
 import { givenDocument, type ServiceName, serviceNames, services, takesDocument } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
 import { type TObject, type TSchema, Type } from 'typebox'
+import { refusal } from '../errors.ts'
+import { type AskedSchedule, scheduleFields } from '../schedule.ts'
+import { isSince, latestVersion, type Version } from '../versions.ts'
 import { createMisplacedFieldHint } from './misplaced-fields.ts'
 import { deferredStepSchema, requestSchema } from './request-schema.ts'
 import { createStepLocator, isGiven, pointerTo, type StepLocation, takesTemplate, valueOf } from './step-locations.ts'

@@ -1,7 +1,6 @@
+import { deleteDispatches, type DispatchRows } from '@dispatch/core'
 import { type Database, firstIdAt, type OwnerQueries } from '@dispatch/database'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
-import type { DispatchRows } from '../dispatch/dispatch-rows.ts'
-import { deleteDispatches } from '../dispatch/forgetting.ts'
 
 type Owner = Pick<Database, 'owner'>
 type Queries = Database['owner']

@@ -1,6 +1,6 @@
 import { isRecord } from '@dispatch/common'
-import { latestVersion, type Version } from '@dispatch/contract'
 import type { ServiceName } from '@dispatch/services'
+import { latestVersion, type Version } from '../versions.ts'
 import { deferrable, deferredStepSchema, eventsOf, mostDeferred, type StepSchema, stepSchemas, topLevelFieldsOf } from './request-schema.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { needsProvider, services } from '../../../core/packages/services/lists.ts'
-import { type ServiceName, serviceNames } from '../../../core/packages/services/names.ts'
-import { chains } from '../../../core/requests/chains.ts'
-import type { DispatchRequest } from '../../../core/requests/request.ts'
-import { chainBody, continuations } from '../../support/chains.ts'
-import { has } from '../../support/matching.ts'
-import { judgeChain, judgeRequest, readerFor, template } from '../pipeline/support.ts'
+import { judgeChain, judgeRequest, readerFor, template } from '../../../../test/core/pipeline/support.ts'
+import { chainBody, continuations } from '../../../../test/support/chains.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { needsProvider, services } from '../../services/lists.ts'
+import { type ServiceName, serviceNames } from '../../services/names.ts'
+import { chains } from '../request/chains.ts'
+import type { DispatchRequest } from '../request/request.ts'
 
 const read = (path: readonly ServiceName[], more: Record<string, unknown> = {}): DispatchRequest =>
   readerFor(path)(chainBody(path, template, more))
