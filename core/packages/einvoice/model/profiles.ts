@@ -28,8 +28,10 @@ export type RuleSet = 'peppol' | 'peppolNational' | 'xrechnung' | 'france'
 export type ProfileFacts = {
   /** BT-24. */
   specification: string
-  /** BT-23, where the profile has one alone; without it, that of the data. */
+  /** BT-23, where the data say none. */
   process?: string
+  /** The only ones that there are; without them, any. */
+  processes?: readonly string[]
   formats: readonly EInvoiceFormat[]
   level: Level
   /** What is checked beside EN 16931; a violation prevents the e-invoice. */
@@ -49,6 +51,13 @@ export type ProfileFacts = {
 const en16931 = 'urn:cen.eu:en16931:2017'
 /** BT-23 of Peppol BIS Billing 3.0, which XRechnung takes over. */
 const billing = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0'
+/** Those that Peppol has approved (PEPPOL-EN16931-R007): French invoices under the mandate and beside it, and those that get a response. */
+const approved = [
+  billing,
+  'urn:peppol:france:billing:regulated',
+  'urn:peppol:france:billing:non-regulated',
+  'urn:peppol:bis:billing_with_response'
+]
 const cii = ['FACTUR_X', 'CII'] as const
 
 /** The facts of each profile. */
@@ -64,6 +73,7 @@ export const profiles: Readonly<Record<EInvoiceProfile, ProfileFacts>> = {
   PEPPOL: {
     specification: `${en16931}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0`,
     process: billing,
+    processes: approved,
     formats: ['UBL'],
     level: 'EN16931',
     rules: ['peppol', 'peppolNational'],
@@ -115,6 +125,11 @@ export const profiles: Readonly<Record<EInvoiceProfile, ProfileFacts>> = {
  */
 export function hasCustomerTaxId (profile: EInvoiceProfile, format: EInvoiceFormat): boolean {
   return profiles[profile].customerTaxIds?.includes(format) === true
+}
+
+/** Whether a profile can say a business process (BT-23). */
+export function hasProcess (profile: EInvoiceProfile, process: string): boolean {
+  return profiles[profile].processes?.includes(process) !== false
 }
 
 /** The profile of an e-invoice that names none. */

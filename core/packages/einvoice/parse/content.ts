@@ -57,6 +57,88 @@ export const ublContent: readonly ContentRule[] = [
   }
 ]
 
+const [ublAdjustments, ublPrices] = ['cac:AllowanceCharge', 'cac:Price/cac:AllowanceCharge'].map((path) =>
+  [...path === 'cac:AllowanceCharge' ? [path] : [], `cac:InvoiceLine/${path}`, `cac:CreditNoteLine/${path}`].join(' | ')
+) as [string, string]
+const [settlement, line] = ['ApplicableHeaderTradeSettlement', 'IncludedSupplyChainTradeLineItem'].map((name) =>
+  `rsm:SupplyChainTradeTransaction/ram:${name}`
+) as [string, string]
+const ciiAdjustments = [settlement, `${line}/ram:SpecifiedLineTradeSettlement`].map((of) => `${of}/ram:SpecifiedTradeAllowanceCharge`)
+  .join(' | ')
+const ciiPrices = `${line}/ram:SpecifiedLineTradeAgreement/ram:GrossPriceProductTradePrice/ram:AppliedTradeAllowanceCharge`
+const indicator = 'An indicator is the word true or false.'
+const isWord = (text: string): boolean => text === 'true' || text === 'false'
+const basis = { id: 'PEPPOL-EN16931-R041', at: '', message: 'A percentage needs its base amount.' }
+const charge = { id: 'PEPPOL-EN16931-R044', at: '', message: 'A price has a discount, and no charge: its indicator is the word false.' }
+const inOtherCurrency = {
+  id: 'PEPPOL-EN16931-R054',
+  at: '/taxCurrencyAmount',
+  message: 'The VAT without rates is there once where there is a currency of VAT accounting, and not at all otherwise (BT-111).'
+}
+
+/** Of Peppol and XRechnung. */
+export const sharedContent: Readonly<Record<'UBL' | 'CII', readonly ContentRule[]>> = {
+  UBL: [
+    { ...basis, within: ublAdjustments, holds: (node) => !has(node, 'cbc:MultiplierFactorNumeric') || has(node, 'cbc:BaseAmount') },
+    {
+      id: 'PEPPOL-EN16931-R043',
+      within: ublAdjustments,
+      at: '',
+      message: indicator,
+      holds: (node) => isWord(textAt(node, 'cbc:ChargeIndicator'))
+    },
+    { ...charge, within: ublPrices, holds: (node) => textAt(node, 'cbc:ChargeIndicator') === 'false' },
+    {
+      id: 'PEPPOL-EN16931-R053',
+      within: '',
+      at: '/taxAmount',
+      message: 'The VAT is broken down by rate in one place (BG-23).',
+      holds: (root) => nodesAt(root, 'cac:TaxTotal').filter((total) => has(total, 'cac:TaxSubtotal')).length === 1
+    },
+    {
+      ...inOtherCurrency,
+      within: '',
+      holds: (root) =>
+        nodesAt(root, 'cac:TaxTotal').filter((total) => !has(total, 'cac:TaxSubtotal')).length ===
+          (has(root, 'cbc:TaxCurrencyCode') ? 1 : 0)
+    }
+  ],
+  CII: [
+    { ...basis, within: ciiAdjustments, holds: (node) => !has(node, 'ram:CalculationPercent') || has(node, 'ram:BasisAmount') },
+    ...([['R043-1', ciiAdjustments], ['R043-2', ciiPrices]] as const).map(([number, within]) => ({
+      id: `PEPPOL-EN16931-${number}`,
+      within,
+      at: '',
+      message: indicator,
+      holds: (node: XmlNode) => isWord(textAt(node, 'ram:ChargeIndicator/udt:Indicator'))
+    })),
+    {
+      ...charge,
+      within: ciiPrices,
+      holds: (node) => !has(node, 'ram:ActualAmount') || textAt(node, 'ram:ChargeIndicator/udt:Indicator') === 'false'
+    },
+    {
+      id: 'PEPPOL-EN16931-R053',
+      within: settlement,
+      at: '/taxAmount',
+      message: 'The VAT stands there once in the currency of the invoice (BT-110).',
+      holds: (node) => taxesIn(node, (isOwn) => isOwn) <= 1
+    },
+    {
+      ...inOtherCurrency,
+      within: settlement,
+      holds: (node) => taxesIn(node, (isOwn) => !isOwn) === (has(node, 'ram:TaxCurrencyCode') ? 1 : 0)
+    }
+  ]
+}
+
+/** How many sums of VAT a CII has of those that are chosen: in the currency of the invoice, or in another one. */
+function taxesIn (node: XmlNode, chosen: (isOwn: boolean) => boolean): number {
+  const currency = textAt(node, 'ram:InvoiceCurrencyCode')
+  return nodesAt(node, 'ram:SpecifiedTradeSettlementHeaderMonetarySummation/ram:TaxTotalAmount')
+    .filter(({ attributes }) => attributes.has('currencyID') && chosen(attributes.get('currencyID') === currency)).length
+}
+
 /** Of Peppol BIS Billing 3. */
 export const peppolContent: readonly ContentRule[] = [
   {
@@ -77,31 +159,8 @@ export const peppolContent: readonly ContentRule[] = [
     id: 'PEPPOL-EN16931-R007',
     within: '',
     at: '/businessProcess',
-    message: 'The business process (BT-23) reads urn:fdc:peppol.eu:2017:poacc:billing:NN:1.0, with two digits for NN.',
-    holds: (root) => !has(root, 'cbc:ProfileID') || /^urn:fdc:peppol\.eu:2017:poacc:billing:\d{2}:1\.0$/.test(textAt(root, 'cbc:ProfileID'))
-  },
-  {
-    id: 'PEPPOL-EN16931-R041',
-    within: 'cac:AllowanceCharge | cac:InvoiceLine/cac:AllowanceCharge | cac:CreditNoteLine/cac:AllowanceCharge',
-    at: '',
-    message: 'A percentage needs its base amount.',
-    holds: (node) => !has(node, 'cbc:MultiplierFactorNumeric') || has(node, 'cbc:BaseAmount')
-  },
-  {
-    id: 'PEPPOL-EN16931-R053',
-    within: '',
-    at: '/taxAmount',
-    message: 'The VAT is broken down by rate in one place (BG-23).',
-    holds: (root) => nodesAt(root, 'cac:TaxTotal').filter((total) => has(total, 'cac:TaxSubtotal')).length === 1
-  },
-  {
-    id: 'PEPPOL-EN16931-R054',
-    within: '',
-    at: '/taxCurrencyAmount',
-    message: 'The VAT without rates is there once where there is a currency of VAT accounting, and not at all otherwise (BT-111).',
-    holds: (root) =>
-      nodesAt(root, 'cac:TaxTotal').filter((total) => !has(total, 'cac:TaxSubtotal')).length ===
-        (has(root, 'cbc:TaxCurrencyCode') ? 1 : 0)
+    message: `The business process (BT-23) is one of ${profiles.PEPPOL.processes?.join(', ')}.`,
+    holds: (root) => !has(root, 'cbc:ProfileID') || profiles.PEPPOL.processes?.includes(textAt(root, 'cbc:ProfileID')) === true
   },
   greekName('GR-R-002', supplier, '/seller/name', 'A Greek seller gives its full name (PartyName).'),
   greekName('GR-R-005', customer, '/customer/name', 'A Greek seller gives the full name of its customer (PartyName).')

@@ -773,9 +773,38 @@ export const xrechnungStructure: Readonly<Record<'UBL' | 'CII', readonly Cardina
 /** What Peppol asks for between German companies. */
 export const germanStructure: readonly Cardinality[] = german('DE-R-014', ['DE-R-023-1', 'DE-R-023-2'], ['DE-R-024-2', 'DE-R-025-2'])
 
+/** What Peppol and XRechnung both ask for. */
+export const sharedStructure: Readonly<Record<'UBL' | 'CII', readonly Cardinality[]>> = {
+  UBL: [
+    process('', 'cbc:ProfileID'),
+    {
+      id: 'PEPPOL-EN16931-R101',
+      within: 'cac:InvoiceLine | cac:CreditNoteLine',
+      path: 'cac:DocumentReference[cbc:DocumentTypeCode!=130]',
+      at: '/lines/*/object',
+      what: 'A document of a line other than its object (130)',
+      most: 0
+    }
+  ],
+  CII: [
+    process('rsm:ExchangedDocumentContext', 'ram:BusinessProcessSpecifiedDocumentContextParameter/ram:ID'),
+    {
+      id: 'PEPPOL-EN16931-R101',
+      within: lines,
+      path: 'ram:SpecifiedLineTradeSettlement/ram:AdditionalReferencedDocument[ram:TypeCode!=130]',
+      at: '/lines/*/object',
+      what: 'A document of a line other than its object (130)',
+      most: 0
+    }
+  ]
+}
+
+function process (within: string, path: string): Cardinality {
+  return { id: 'PEPPOL-EN16931-R001', within, path, at: '/businessProcess', what: 'The business process (BT-23)', least: 1 }
+}
+
 /** What Peppol asks for besides. */
 export const peppolStructure: readonly Cardinality[] = [
-  { id: 'PEPPOL-EN16931-R001', within: '', path: 'cbc:ProfileID', at: '/businessProcess', what: 'The business process (BT-23)', least: 1 },
   {
     id: 'PEPPOL-EN16931-R080',
     within: '',
@@ -791,30 +820,6 @@ export const peppolStructure: readonly Cardinality[] = [
     at: '/lines/*/object',
     what: 'The invoiced object of a line (BT-128)',
     most: 1
-  },
-  {
-    id: 'PEPPOL-EN16931-R101',
-    within: 'cac:InvoiceLine | cac:CreditNoteLine',
-    path: 'cac:DocumentReference[cbc:DocumentTypeCode!=130]',
-    at: '/lines/*/object',
-    what: 'A document of a line other than its object (130)',
-    most: 0
-  },
-  {
-    id: 'PEPPOL-EN16931-R043',
-    within: '',
-    path: 'cac:AllowanceCharge[cbc:ChargeIndicator!=true][cbc:ChargeIndicator!=false]',
-    at: '',
-    what: 'An indicator other than true and false',
-    most: 0
-  },
-  {
-    id: 'PEPPOL-EN16931-R044',
-    within: 'cac:InvoiceLine | cac:CreditNoteLine',
-    path: 'cac:Price/cac:AllowanceCharge[cbc:ChargeIndicator!=false]',
-    at: '/lines/*',
-    what: 'A charge on a price',
-    most: 0
   }
 ]
 

@@ -1,8 +1,8 @@
 import type { Problem } from '@dispatch/common'
 import type { EInvoiceProfile } from '../model/profiles.ts'
-import { type ContentRule, isGerman, peppolContent, ublContent } from './content.ts'
+import { type ContentRule, isGerman, peppolContent, sharedContent, ublContent } from './content.ts'
 import { nodesAt } from './fields.ts'
-import { bans, type Cardinality, ciiStructure, germanStructure, peppolStructure, ublStructure,
+import { bans, type Cardinality, ciiStructure, germanStructure, peppolStructure, sharedStructure, ublStructure,
   xrechnungStructure } from './structure-tables.ts'
 import type { XmlNode } from './xml.ts'
 
@@ -19,18 +19,29 @@ export function structureProblems (root: XmlNode, syntax: 'UBL' | 'CII', profile
     ...(syntax === 'UBL' ? ublStructure : ciiStructure).flatMap((rule) => brokenIn(root, rule)),
     ...profile === 'XRECHNUNG' ? xrechnungStructure[syntax].flatMap((rule) => brokenIn(root, rule)) : [],
     ...syntax === 'CII' ? banned(root) : unfitIn(root, ublContent),
+    ...profile === 'PEPPOL' || profile === 'XRECHNUNG' ? shared(root, syntax) : [],
     ...profile === 'PEPPOL' ? peppol(root) : []
+  ]
+}
+
+/** What Peppol and XRechnung both ask for. */
+function shared (root: XmlNode, syntax: 'UBL' | 'CII'): StructureProblem[] {
+  return [
+    ...sharedStructure[syntax].flatMap((rule) => brokenIn(root, rule)),
+    ...unfitIn(root, sharedContent[syntax]),
+    ...empty(root),
+    ...otherUnits(root, syntax)
   ]
 }
 
 /** What Peppol asks for besides. */
 function peppol (root: XmlNode): StructureProblem[] {
   const rules = isGerman(root) ? [...peppolStructure, ...germanStructure] : peppolStructure
-  return [...rules.flatMap((rule) => brokenIn(root, rule)), ...unfitIn(root, peppolContent), ...empty(root), ...unlike(root)]
+  return [...rules.flatMap((rule) => brokenIn(root, rule)), ...unfitIn(root, peppolContent), ...otherCurrencies(root)]
 }
 
-/** Amounts in another currency than the invoice, and prices for another unit than their line. */
-function unlike (root: XmlNode): StructureProblem[] {
+/** Amounts in another currency than the invoice. */
+function otherCurrencies (root: XmlNode): StructureProblem[] {
   const currency = nodesAt(root, 'cbc:DocumentCurrencyCode')[0]?.text.trim()
   const problems: StructureProblem[] = []
   const visit = (node: XmlNode): void => {
@@ -49,20 +60,37 @@ function unlike (root: XmlNode): StructureProblem[] {
     for (const child of node.children) visit(child)
   }
   visit(root)
-  const lines = [...nodesAt(root, 'cac:InvoiceLine'), ...nodesAt(root, 'cac:CreditNoteLine')]
-  for (const [index, line] of lines.entries()) {
-    const [quantity] = nodesAtAny(line, 'cbc:InvoicedQuantity | cbc:CreditedQuantity')
-    const [base] = nodesAt(line, 'cac:Price/cbc:BaseQuantity')
-    const unit = base?.attributes.get('unitCode')
-    if (base === undefined || unit === undefined || quantity === undefined || quantity.attributes.get('unitCode') === unit) continue
-    problems.push({
+  return problems
+}
+
+/** Where a syntax has the lines, the quantity of one, and those that its prices are for. */
+const quantities = {
+  UBL: {
+    lines: 'cac:InvoiceLine | cac:CreditNoteLine',
+    quantity: 'cbc:InvoicedQuantity | cbc:CreditedQuantity',
+    bases: 'cac:Price/cbc:BaseQuantity'
+  },
+  CII: {
+    lines: 'rsm:SupplyChainTradeTransaction/ram:IncludedSupplyChainTradeLineItem',
+    quantity: 'ram:SpecifiedLineTradeDelivery/ram:BilledQuantity',
+    bases: ['Gross', 'Net'].map((kind) => `ram:SpecifiedLineTradeAgreement/ram:${kind}PriceProductTradePrice/ram:BasisQuantity`).join(' | ')
+  }
+}
+
+/** Prices for another unit than their line. */
+function otherUnits (root: XmlNode, syntax: 'UBL' | 'CII'): StructureProblem[] {
+  const { lines, quantity, bases } = quantities[syntax]
+  return nodesAtAny(root, lines).flatMap((line, index) => {
+    const [given] = nodesAtAny(line, quantity)
+    const isOther = ({ attributes }: XmlNode): boolean =>
+      attributes.has('unitCode') && given !== undefined && given.attributes.get('unitCode') !== attributes.get('unitCode')
+    return nodesAtAny(line, bases).filter(isOther).map((node) => ({
       path: `/lines/${placeOf(line, index)}/priceQuantity`,
       code: 'PEPPOL-EN16931-R130',
       message: 'A price is for a quantity in the unit of its line.',
-      node: base
-    })
-  }
-  return problems
+      node
+    }))
+  })
 }
 
 /** The elements at several paths. */
@@ -139,11 +167,11 @@ function childOf ({ children }: XmlNode, name: string): XmlNode | undefined {
   return children.find((child) => child.name === name)
 }
 
-/** Elements with nothing in them, which Peppol refuses. */
+/** Elements with nothing in them; that of the delivery must be there in CII. */
 function empty (root: XmlNode): StructureProblem[] {
   const problems: StructureProblem[] = []
   const visit = (node: XmlNode): void => {
-    if (node.children.length === 0 && node.text.trim() === '') {
+    if (node.children.length === 0 && node.text.trim() === '' && node.name !== 'ram:ApplicableHeaderTradeDelivery') {
       problems.push({ path: '', code: 'PEPPOL-EN16931-R008', message: 'An element has something in it.', node })
     }
     for (const child of node.children) visit(child)

@@ -3,7 +3,7 @@ import { creditNoteTypes, defaultExemptions, taxedCategories } from '../model/co
 import { amount, compact, day, identifierField, known, listField, objectField, textField } from '../model/fields.ts'
 import { frenchProcess } from '../model/french.ts'
 import type { EInvoiceModel, Exemption, Note, References, StatedTotals, TaxGroup, Text } from '../model/model.ts'
-import { type EInvoiceFormat, type EInvoiceProfile, isProfile, profiles, reaches, usualProfile } from '../model/profiles.ts'
+import { type EInvoiceFormat, type EInvoiceProfile, hasProcess, isProfile, profiles, reaches, usualProfile } from '../model/profiles.ts'
 import { isCounted } from '../model/sub-lines.ts'
 import { amountDigits, totalsOf } from '../model/totals.ts'
 import { readAdjustments, readLines, readTax } from './lines.ts'
@@ -24,7 +24,7 @@ export type Reading = { format: EInvoiceFormat, currency: string | undefined, ru
 export function modelOf (data: JsonObject, { format, currency: usual }: Reading): EInvoiceModel {
   const profile = profileOf(data, format)
   const { addresses, process } = profiles[profile]
-  const type = textField(data, 'type') ?? '380'
+  const [type, businessProcess] = [textField(data, 'type') ?? '380', textField(data, 'businessProcess')]
   const isCreditNote = creditNoteTypes.has(type)
   const [currency, dueDate] = [textField(data, 'currency') ?? usual ?? '', day(data, 'dueDate')]
   const digits = amountDigits(currency)
@@ -47,7 +47,7 @@ export function modelOf (data: JsonObject, { format, currency: usual }: Reading)
     currency,
     taxCurrency: textField(data, 'taxCurrency'),
     taxCurrencyAmount: amount(data, 'taxCurrencyAmount'),
-    businessProcess: process ?? textField(data, 'businessProcess'),
+    businessProcess: businessProcess !== undefined && hasProcess(profile, businessProcess) ? businessProcess : process,
     references: readReferences(data),
     precedingInvoices: listField(data, 'precedingInvoices').map((given) => ({
       number: textField(given, 'number') ?? '',

@@ -1,6 +1,7 @@
 import { compile, type JsonObject, type Problem } from '@dispatch/common'
+import { textField } from '../model/fields.ts'
 import type { EInvoiceModel } from '../model/model.ts'
-import { hasCustomerTaxId, isProfile, profiles, reaches, type RuleSet } from '../model/profiles.ts'
+import { hasCustomerTaxId, hasProcess, isProfile, profiles, reaches, type RuleSet } from '../model/profiles.ts'
 import { termAt, unsayable } from '../model/terms.ts'
 import { totalsOf } from '../model/totals.ts'
 import { modelOf, type Reading } from '../read/read.ts'
@@ -138,12 +139,10 @@ function lostOf (
   { invoice: { profile, customer: { taxId } }, format, data }: RuleInput,
   base: string
 ): { problems: Problem[], warnings: Problem[] } {
-  const { level, process } = profiles[profile]
+  const { level } = profiles[profile]
   const terms = unsayable(data, level)
-  const { businessProcess } = data
-  const other = process === undefined || businessProcess === undefined || businessProcess === process
-    ? []
-    : [{ id: 'BT-23', at: '/businessProcess' }]
+  const businessProcess = textField(data, 'businessProcess')
+  const other = businessProcess === undefined || hasProcess(profile, businessProcess) ? [] : [{ id: 'BT-23', at: '/businessProcess' }]
   const lostAt = ({ id, at }: { id: string, at: string }): Problem => ({
     path: base + at,
     code: 'not_in_profile',

@@ -1,4 +1,5 @@
 import { type Decimal, decimalOf, isRecord, type JsonObject, Money, type Problem } from '@dispatch/common'
+import { type EInvoiceProfile, profiles } from '../model/profiles.ts'
 import { isCountedIn } from '../model/sub-lines.ts'
 import { isOneGroup } from '../model/totals.ts'
 import type { FoundTax, Parsed } from '../parse/parsed.ts'
@@ -28,15 +29,16 @@ export const statedRules = [
   ...['10', '11', '12', '13', '14', '15', '16', '17', '18'].map((number) => `BR-CO-${number}`)
 ]
 
-/** How much a profile says: whether it has lines, and whether it has the sum of the lines and the VAT of each rate. */
-type Extent = { hasLines: boolean, hasGroups: boolean }
+/** A profile, and how much it says: whether it has lines, and whether it has the sum of the lines and the VAT of each rate. */
+type Extent = { profile: EInvoiceProfile, hasLines: boolean, hasGroups: boolean }
 
 /**
  * The rules about what a file must state and the data need not, because it is computed: that it is there, and that the sums of the file are
  * those of its own parts.
  */
 export function statedProblems (parsed: Parsed, extent: Extent): Problem[] {
-  return [...missing(parsed, extent), ...wrongSums(parsed, extent), ...extent.hasGroups ? wrongGroups(parsed, extent) : []]
+  return [...missing(parsed, extent), ...unaddressed(parsed, extent), ...wrongSums(parsed, extent),
+    ...extent.hasGroups ? wrongGroups(parsed, extent) : []]
 }
 
 type Required = { code: string, path: string, value: unknown, message: string }
@@ -70,6 +72,22 @@ function missing ({ data, specification, stated, file }: Parsed, { hasLines, has
     ...hasLines ? allOf(data, 'lines').flatMap((one, index) => isCountedIn(one) ? line(one, index) : []) : []
   ]
   return required.filter(({ value }) => value === undefined).map(({ code, path, message }) => ({ path, code, message }))
+}
+
+/** An address of data is made of a party's numbers, where it is required; a file states it. */
+const addressRules = {
+  Peppol: [['PEPPOL-EN16931-R020', 'seller'], ['PEPPOL-EN16931-R010', 'customer']],
+  France: [['BR-FR-13', 'seller'], ['BR-FR-12', 'customer']]
+} as const
+
+function unaddressed ({ data }: Parsed, { profile }: Extent): Problem[] {
+  const { addresses } = profiles[profile]
+  if (addresses === undefined) return []
+  return addressRules[addresses].flatMap(([code, party]) => {
+    const { [party]: given } = data
+    const isMissing = isRecord(given) && given['electronicAddress'] === undefined
+    return isMissing ? [{ path: `/${party}/electronicAddress`, code, message: `The ${party} has an electronic address.` }] : []
+  })
 }
 
 type Sum = { code: string, path: string, said: Decimal | undefined, computed: Decimal, message: string }

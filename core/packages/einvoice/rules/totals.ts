@@ -44,7 +44,7 @@ function roundingOf (line: EInvoiceLine, currency: string): Decimal {
  * The amount that follows from a price or from an allowance: Peppol and XRechnung refuse a different one, elsewhere it is a warning. They
  * compare both prices even where they are for different quantities.
  */
-function partsRules (ofAmount: string, ofPrice: string, areCompared: typeof hasLikePrices): EInvoiceRule[] {
+function partsRules (ofAmount: string, ofPrice: string, areCompared: typeof hasLikePrices, more = ''): EInvoiceRule[] {
   return [
     ...(['invoice', 'lines'] as const).flatMap((of) =>
       (['allowance', 'charge'] as const).map((kind) =>
@@ -53,7 +53,7 @@ function partsRules (ofAmount: string, ofPrice: string, areCompared: typeof hasL
             given === undefined || base === undefined || percent === undefined || given.sub(base.mul(percent).div(100)).abs().lte(slack))
       )
     ),
-    ruleOfLines(ofPrice, '/grossPrice', 'The price is the gross price less the discount (BT-146).',
+    ruleOfLines(ofPrice, '/grossPrice', `The price is the gross price less the discount (BT-146)${more}.`,
       ({ price, grossPrice, priceDiscount = 0, ...line }) =>
         price === undefined || grossPrice === undefined || !areCompared(line) || grossPrice.sub(priceDiscount).eq(price))
   ]
@@ -61,7 +61,8 @@ function partsRules (ofAmount: string, ofPrice: string, areCompared: typeof hasL
 
 /** Those that Peppol and XRechnung have in common. */
 export const sharedTotalsRules: readonly EInvoiceRule[] = [
-  ...partsRules('PEPPOL-EN16931-R040', 'PEPPOL-EN16931-R046', () => true),
+  ...partsRules('PEPPOL-EN16931-R040', 'PEPPOL-EN16931-R046', () => true,
+    ': the rule compares the bare numbers, also where the prices are for different quantities'),
   ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).',
     ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
   rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).',

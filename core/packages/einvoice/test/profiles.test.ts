@@ -45,12 +45,16 @@ const identifiers = (root: Element): (string | undefined)[] =>
     : [textAt(root, 'CustomizationID'), textAt(root, 'ProfileID')]
 
 void t.test('each profile stands in the XML of its formats, with its business process or that of the data', (t) => {
-  for (const [eInvoiceProfile, { specification, process, formats }] of Object.entries(profiles)) {
+  for (const [eInvoiceProfile, { specification, process, processes, formats }] of Object.entries(profiles)) {
     for (const format of formats) {
       const { xml, conformance } = eInvoiceOf({ ...germany, eInvoiceProfile, businessProcess: 'S1' }, { format, currency: 'EUR' })
-      t.strictSame(identifiers(readXml(xml)), [specification, process ?? 'S1'], `${eInvoiceProfile} ${format}`)
+      t.strictSame(identifiers(readXml(xml)), [specification, processes === undefined ? 'S1' : process], `${eInvoiceProfile} ${format}`)
       t.equal(conformance, profiles[eInvoiceProfile as EInvoiceProfile].conformance)
     }
+  }
+  for (const eInvoiceProfile of ['PEPPOL', 'XRECHNUNG'] as const) {
+    const { xml } = eInvoiceOf({ ...germany, eInvoiceProfile }, { format: 'UBL', currency: 'EUR' })
+    t.equal(identifiers(readXml(xml))[1], profiles[eInvoiceProfile].process, 'where the data say none')
   }
   t.strictSame(identifiers(written(plain, 'UBL')), [profiles.PEPPOL.specification, profiles.PEPPOL.process], 'as before profiles')
   t.strictSame(identifiers(written(plain, 'CII')), [profiles.EN16931.specification, undefined])
@@ -312,10 +316,13 @@ void t.test('every term and group of EN 16931 has a place in the data, or follow
 
 /** The tables of the README, made of the code. */
 function tables (): string {
-  const rows = Object.entries(profiles).map(([name, { specification, process = 'of the data', formats, rules }]) =>
-    `| \`${name}\` | \`${specification}\` | ${process === 'of the data' ? process : `\`${process}\``} | ${formats.join(', ')} | ${
-      rules.join(', ')
-    } |`
+  const processIn = ({ process, processes }: typeof profiles[EInvoiceProfile]): string => {
+    if (process === undefined) return 'of the data'
+    const others = processes?.filter((one) => one !== process).map((one) => `\`${one}\``)
+    return `\`${process}\`, unless the data say ${others === undefined ? 'another' : others.join(', ')}`
+  }
+  const rows = Object.entries(profiles).map(([name, facts]) =>
+    `| ${[`\`${name}\``, `\`${facts.specification}\``, processIn(facts), facts.formats.join(', '), facts.rules.join(', ')].join(' | ')} |`
   )
   const names = eInvoiceProfiles.toSorted((one, other) => levels.indexOf(profiles[one].level) - levels.indexOf(profiles[other].level))
   const said = (level: typeof levels[number]): string => names.map((name) => reaches(profiles[name].level, level) ? 'yes' : '').join(' | ')

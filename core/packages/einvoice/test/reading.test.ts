@@ -366,7 +366,11 @@ void t.test('what a specification beyond XRechnung permits, its files may say; a
   t.ok(reading(nested.replace(extension, '')).problems.some(({ code, path }) => `${code} ${path}` === 'not_in_profile /lines/1/parentLine'))
   const process = reading(xml.replace(/(<cbc:ProfileID>)[^<]*/, '$1S1'))
   t.notOk(process.problems.some(({ path }) => path === '/businessProcess'))
-  t.ok(process.warnings.some(({ path }) => path === '/businessProcess'), 'what we would write otherwise is a warning')
+  t.equal(process.data['businessProcess'], 'S1', 'XRechnung takes any')
+  const placed = reading(writeInvoice({ ...plain, currency: 'EUR', attachments: [{ id: 'A', url: 'https://example.com' }] }, 'EN16931')
+    .replace('https://example.com', 'in the archive'))
+  t.strictSame(placed.problems, [], 'the norm takes any text as the place of a document')
+  t.ok(placed.warnings.some(({ path }) => path === '/attachments/0/url'))
   t.end()
 })
 

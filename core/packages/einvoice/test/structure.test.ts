@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { contains } from '../../../../test/support/matching.ts'
 import { readInvoice, writeInvoice } from '../index.ts'
-import { peppolContent, ublContent } from '../parse/content.ts'
-import { bans, ciiStructure, germanStructure, peppolStructure, ublStructure, xrechnungStructure } from '../parse/structure-tables.ts'
+import { profiles } from '../model/profiles.ts'
+import { peppolContent, sharedContent, ublContent } from '../parse/content.ts'
+import { bans, ciiStructure, germanStructure, peppolStructure, sharedStructure, ublStructure,
+  xrechnungStructure } from '../parse/structure-tables.ts'
 import { plain } from './support.ts'
 
 const data = {
@@ -16,19 +18,46 @@ const data = {
   bankDetails: { iban: 'FR7630006000011234567890189' },
   period: { start: '2026-03-01', end: '2026-03-31' }
 }
+const addressed = {
+  ...data,
+  seller: { ...plain.seller, electronicAddress: { id: '1', scheme: '9957' } },
+  customer: { ...plain.customer, electronicAddress: { id: '1', scheme: '9920' } }
+}
+const someone = { city: 'Bonn', postalCode: '53111' }
 const [ubl, cii, peppol] = [
   writeInvoice(data, 'EN16931', 'UBL'),
   writeInvoice(data, 'EN16931', 'CII'),
-  writeInvoice({
-    ...data,
-    seller: { ...plain.seller, electronicAddress: { id: '1', scheme: '9957' } },
-    customer: { ...plain.customer, electronicAddress: { id: '1', scheme: '9920' } }
-  }, 'PEPPOL')
+  writeInvoice(addressed, 'PEPPOL')
 ]
 
-const tables = [ublStructure, ciiStructure, peppolStructure, germanStructure, xrechnungStructure.UBL, xrechnungStructure.CII].flat()
+const german = {
+  ...data,
+  seller: {
+    ...plain.seller,
+    ...someone,
+    electronicAddress: { id: 'a@example.com', scheme: 'EM' },
+    contact: 'A',
+    phone: '+49 123',
+    email: 'a@b.de'
+  },
+  customer: { ...plain.customer, ...someone, electronicAddress: { id: 'c@example.com', scheme: 'EM' } },
+  buyerReference: 'B-1',
+  lines: plain.lines.map((one) => ({
+    ...one,
+    priceQuantity: 1,
+    grossPrice: one.unitPrice,
+    allowances: [{ amount: '0.00', percent: 0, base: '1.00', reason: 'A' }]
+  }))
+}
+const xrechnung = { UBL: writeInvoice(german, 'XRECHNUNG', 'UBL'), CII: writeInvoice(german, 'XRECHNUNG', 'CII') }
+
+const tables = [ublStructure, ciiStructure, peppolStructure, germanStructure, ...Object.values(xrechnungStructure),
+  ...Object.values(sharedStructure)]
+  .flat()
 const known = new Set([
-  ...[...ublContent, ...peppolContent].map(({ id }) => id),
+  'PEPPOL-EN16931-R010',
+  'PEPPOL-EN16931-R020',
+  ...[...ublContent, ...peppolContent, ...Object.values(sharedContent).flat()].map(({ id }) => id),
   ...tables.map(({ id }) => id),
   'PEPPOL-EN16931-R051',
   'PEPPOL-EN16931-R130',
@@ -106,12 +135,48 @@ void t.test('what stands too often, not at all or in the wrong place breaks a ru
       'ram:PostalTradeAddress/ram:BuildingName'
     ]
   ]
+  const price = 'ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice'
+  const delivery = '<ram:ApplicableHeaderTradeDelivery>'
+  const [inUbl, inCii] = ['/Invoice/cac:InvoiceLine',
+    '/rsm:CrossIndustryInvoice/rsm:SupplyChainTradeTransaction/ram:IncludedSupplyChainTradeLineItem']
+  cases.push(
+    [xrechnung.UBL.replace(/<cbc:ProfileID>[^]*?<\/cbc:ProfileID>/, ''), 'PEPPOL-EN16931-R001 /Invoice'],
+    [xrechnung.UBL.replace(/<cbc:EndpointID[^]*?<\/cbc:EndpointID>/, ''), `PEPPOL-EN16931-R020 ${party}`],
+    [xrechnung.UBL.replace(/(<cbc:BaseQuantity unitCode=")[^"]+/, '$1KGM'), `PEPPOL-EN16931-R130 ${inUbl}/cac:Price/cbc:BaseQuantity`],
+    [xrechnung.UBL.replace('<cbc:IssueDate>', '<cbc:UUID/><cbc:IssueDate>'), 'PEPPOL-EN16931-R008 /Invoice/cbc:UUID'],
+    [xrechnung.UBL.replace('>false</cbc:ChargeIndicator>', '>0</cbc:ChargeIndicator>'), `PEPPOL-EN16931-R043 ${inUbl}/cac:AllowanceCharge`],
+    [
+      xrechnung.CII.replace(
+        /<ram:BusinessProcessSpecifiedDocumentContextParameter>[^]*?<\/ram:BusinessProcessSpecifiedDocumentContextParameter>/,
+        ''
+      ),
+      'PEPPOL-EN16931-R001 /rsm:CrossIndustryInvoice/rsm:ExchangedDocumentContext'
+    ],
+    [xrechnung.CII.replace(/(<ram:BasisQuantity unitCode=")[^"]+(?=">1<\/ram:BasisQuantity><\/ram:Net)/, '$1KGM'),
+      `PEPPOL-EN16931-R130 ${inCii}/${price}/ram:BasisQuantity`],
+    [xrechnung.CII.replace('<ram:BasisAmount>1.00</ram:BasisAmount>', ''),
+      `PEPPOL-EN16931-R041 ${inCii}/ram:SpecifiedLineTradeSettlement/ram:SpecifiedTradeAllowanceCharge`],
+    [
+      xrechnung.CII.replace(delivery.replace('>', '/>'), `${delivery}<ram:ShipFromTradeParty/>${delivery.replace('<', '</')}`),
+      `PEPPOL-EN16931-R008 ${inCii.replace('IncludedSupplyChainTradeLineItem', 'ApplicableHeaderTradeDelivery')}/ram:ShipFromTradeParty`
+    ],
+    [
+      xrechnung.CII.replace(/(<ram:TaxTotalAmount)[^>]*>([^<]*)<\/ram:TaxTotalAmount>/,
+        '$1 currencyID="EUR">$2</ram:TaxTotalAmount>$1 currencyID="USD">$2</ram:TaxTotalAmount>'),
+      `PEPPOL-EN16931-R054 ${settlement}`
+    ]
+  )
   for (const [xml, expected] of cases) t.ok(broken(xml).includes(expected), `${expected}: ${broken(xml).join(', ')}`)
   t.end()
 })
 
 void t.test('what this package writes breaks none of them, and an extended profile has its own', async (t) => {
-  for (const xml of [ubl, cii, peppol]) t.strictSame(broken(xml), [])
+  for (const xml of [ubl, cii, peppol, ...Object.values(xrechnung)]) t.strictSame(broken(xml), [])
+  for (const process of profiles.PEPPOL.processes ?? []) {
+    const xml = writeInvoice({ ...addressed, businessProcess: process }, 'PEPPOL')
+    t.ok(xml.includes(`<cbc:ProfileID>${process}</cbc:ProfileID>`), process)
+    t.strictSame(broken(xml), [], process)
+  }
   for (const path of globSync('golden/*.xml', { cwd: import.meta.dirname })) {
     t.strictSame(broken(await readFile(`${import.meta.dirname}/${path}`, 'utf8')), [], path)
   }
