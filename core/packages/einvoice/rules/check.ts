@@ -1,4 +1,4 @@
-import { compile, type JsonObject, type Problem } from '@dispatch/common'
+import { at, compile, type JsonObject, type Problem } from '@dispatch/common'
 import { textField } from '../model/fields.ts'
 import type { EInvoiceModel } from '../model/model.ts'
 import { hasCustomerTaxId, hasProcess, isProfile, profiles, reaches, type RuleSet } from '../model/profiles.ts'
@@ -110,13 +110,18 @@ function setsOf ({ profile }: RuleSetting, french: French): { required: Sets, ad
   return french === 'required' ? { required: [...required, ruleSets.france], advised: [] } : { required, advised: [ruleSets.france] }
 }
 
-/** What is broken. Where the sums are stated, the profile does not say the rest, and its rules do not ask for it. */
+/**
+ * What is broken. What the data leave out and the profile cannot say, no rule asks for: but the page of a Factur-X says everything, and the
+ * sums of a profile without lines are made of them, unless they are stated.
+ */
 function brokenIn (known: readonly EInvoiceRule[], subject: RuleInput, base: string): Problem[] {
-  const { invoice: { stated, profile } } = subject
-  const isSaid = (at: string): boolean => stated === undefined || reaches(profiles[profile].level, termAt(at)?.level ?? 'MINIMUM')
+  const { invoice: { stated, profile }, format, data } = subject
+  const isNeeded = (place: string): boolean =>
+    stated === undefined && (format === 'FACTUR_X' || /^\/lines(\/|$)/.test(place) || at(data, place) !== undefined)
+  const isSaid = (place: string): boolean => isNeeded(place) || reaches(profiles[profile].level, termAt(place)?.level ?? 'MINIMUM')
   const problems: Problem[] = []
   for (const { id, message, broken } of known) {
-    for (const at of broken(subject)) if (isSaid(at)) problems.push({ path: base + at, code: id, message })
+    for (const place of broken(subject)) if (isSaid(place)) problems.push({ path: base + place, code: id, message })
   }
   return problems
 }
@@ -146,7 +151,9 @@ function lostOf (
   const lostAt = ({ id, at }: { id: string, at: string }): Problem => ({
     path: base + at,
     code: 'not_in_profile',
-    message: `The profile ${profile} cannot say this (${id}): leave it out, or choose a profile that can.`
+    message: id === 'BT-154'
+      ? `The profile ${profile} says one text of a line: leave the name out, and the description (BT-154) is the name.`
+      : `The profile ${profile} cannot say this (${id}): leave it out, or choose a profile that can.`
   })
   const lost = [...terms, ...other].map(lostAt)
   const isPage = format === 'FACTUR_X' && !reaches(level, 'BASIC')

@@ -1,8 +1,9 @@
 import { type Decimal, memoizeByIdentity, Money } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceModel, Tax, Text } from '../model/model.ts'
+import { profiles, reaches } from '../model/profiles.ts'
 import { exemptionOf } from '../read/read.ts'
-import { type EInvoiceRule, only, rule, type RuleInput, ruleOfEach } from './rule.ts'
+import { type EInvoiceRule, notInProfiles, only, rule, type RuleInput, ruleOfEach } from './rule.ts'
 
 type Rate = 'above 0' | '0 or above' | '0' | 'none'
 
@@ -73,6 +74,16 @@ function partsIn (invoice: EInvoiceModel, code: string): readonly Taxed[] {
   return byCategory(invoice).get(code) ?? []
 }
 
+/** Whether an invoice has something in a category that its profile says: one without lines says it of allowances and charges alone. */
+function says (invoice: EInvoiceModel, code: string): boolean {
+  const { level } = profiles[invoice.profile]
+  if (!reaches(level, 'BASIC_WL')) return false
+  return partsIn(invoice, code).some(({ number }) => number !== '05' || reaches(level, 'BASIC'))
+}
+
+/** They let the seller of what is outside of VAT (O) have a VAT number, and other categories stand beside it. */
+const extended = ['EXTENDED', 'EXTENDED_CTC_FR'] as const
+
 /** The lowest rate above 0. */
 const least = new Money('0.5')
 
@@ -99,9 +110,11 @@ export const vatRules: readonly EInvoiceRule[] = [
   ruleOfEach('BR-CO-17', 'A rate is 0, or at least 0.5: the validators of EN 16931 treat a rate that rounds to 0 as missing.',
     ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxRate`,
     ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte(least)),
-  ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.',
-    ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`,
-    ({ tax }) => tax.category === 'O' || tax.category === '')
+  ...notInProfiles(extended, [
+    ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.',
+      ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`,
+      ({ tax }) => tax.category === 'O' || tax.category === '')
+  ])
 ]
 
 function countriesOf ({ seller, customer, taxRepresentative, delivery, lines }: EInvoiceModel): Text[] {
@@ -124,15 +137,18 @@ function rulesOf (category: Category): EInvoiceRule[] {
   const said = `${code} (${name})`
   return [
     ...(['05', '06', '07'] as const).flatMap((number) => rateRules(category, number)),
-    rule(id('02'), '/seller/vatId', `With ${said} the seller has ` +
-      `${seller === 'no VAT number' ? 'no VAT number, nor has a tax representative' : `a ${seller}, or a tax representative who has one`}.`,
-      ({ invoice }) => !uses(invoice, code) || sellerHas(invoice, seller)),
-    ...customer === undefined
-      ? []
-      : [
-        rule(id('02'), '/customer/vatId', `With ${said} the customer has ${customer === 'no VAT number' ? '' : 'a '}${customer}.`,
-          ({ invoice }) => !uses(invoice, code) || customerHas(invoice, customer))
-      ],
+    ...notInProfiles(code === 'O' ? extended : [], [
+      rule(id('02'), '/seller/vatId', `With ${said} the seller has ` +
+        `${
+          seller === 'no VAT number' ? 'no VAT number, nor has a tax representative' : `a ${seller}, or a tax representative who has one`
+        }.`, ({ invoice }) => !says(invoice, code) || sellerHas(invoice, seller)),
+      ...customer === undefined
+        ? []
+        : [
+          rule(id('02'), '/customer/vatId', `With ${said} the customer has ${customer === 'no VAT number' ? '' : 'a '}${customer}.`,
+            ({ invoice }) => !says(invoice, code) || customerHas(invoice, customer))
+        ]
+    ]),
     ...reason === 'needed' ? [reasonNeeded(category), oneReason(category)] : [noReason(category)]
   ]
 }

@@ -61,6 +61,30 @@ void t.test('each profile stands in the XML of its formats, with its business pr
   t.end()
 })
 
+void t.test('no rule asks for what the profile cannot say', (t) => {
+  const { address: _, city: _city, postalCode: _code, ...seller } = plain.seller
+  const { dueDate: _due, ...data } = { ...plain, seller, customer: { name: 'Ada' }, currency: 'EUR', eInvoiceProfile: 'MINIMUM' }
+  t.strictSame(found(data, 'CII').problems, [])
+  t.ok(eInvoiceOf(data, { format: 'CII', currency: 'EUR' }).xml.includes('<ram:DuePayableAmount>24.00<'))
+  t.strictSame(found(data, 'FACTUR_X').problems, ['BR-11 /customer/country'], 'the page says it')
+  t.strictSame(found({ ...data, customer: { name: 'Ada', country: 'ES' } }, 'CII').problems, ['not_in_profile /customer/country'])
+  t.strictSame(found({ ...data, lines: [{ description: 'Tea', unitPrice: 1, taxRate: 20 }] }, 'CII').problems, ['BR-22 /lines/0/quantity'])
+  t.end()
+})
+
+void t.test('the extended profiles let what is outside of VAT stand beside the rest, and its seller have a VAT number', (t) => {
+  const lines = [{ description: 'Stamps', quantity: 1, unitPrice: 5, taxCategory: 'O' }]
+  const rules = (data: JsonObject, format: EInvoiceFormat = 'CII'): string[] =>
+    found({ ...plain, currency: 'EUR', ...data }, format).problems
+  t.strictSame(rules({ lines, eInvoiceProfile: 'EXTENDED' }), [])
+  t.strictSame(rules({ lines: [...plain.lines, ...lines], eInvoiceProfile: 'EXTENDED' }), [])
+  t.ok(rules({ lines }).includes('BR-O-02 /seller/vatId'))
+  t.strictSame(rules({ lines, eInvoiceProfile: 'BASIC_WL' }), [], 'a profile without lines does not say their category')
+  const allowances = [{ amount: 1, reason: 'A', taxCategory: 'O' }]
+  t.ok(rules({ lines, allowances, eInvoiceProfile: 'BASIC_WL' }).includes('BR-O-02 /seller/vatId'))
+  t.end()
+})
+
 void t.test('a profile of another format is refused where it is named', (t) => {
   t.strictSame(found({ ...plain, eInvoiceProfile: 'PEPPOL' }, 'CII').problems, ['not_supported /eInvoiceProfile'])
   t.strictSame(found({ ...plain, eInvoiceProfile: 'BASIC' }, 'UBL').problems, ['not_supported /eInvoiceProfile'])

@@ -220,6 +220,11 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-DEC-27 /lines/0/charges/0/amount', line({ charges: [{ amount: '1.001', reason: 'x' }] })],
   ['BR-DEC-28 /lines/0/charges/0/base', line({ charges: [{ percent: 10, base: '10.001', reason: 'x' }] })],
   ['PEPPOL-EN16931-R121 /lines/0/priceQuantity', line({ priceQuantity: 0 })],
+  [
+    'PEPPOL-EN16931-R055 /taxCurrencyAmount',
+    both(line({ quantity: -1 }), { eInvoiceProfile: 'XRECHNUNG', taxCurrency: 'CHF', taxCurrencyAmount: '0.00', ...germany }),
+    'CII'
+  ],
   ['PEPPOL-EN16931-R046 /lines/0/grossPrice', line({ grossPrice: 12, priceDiscount: 1 })],
   ['PEPPOL-EN16931-R005 /taxCurrency', { taxCurrency: 'EUR', taxCurrencyAmount: 4 }],
   ['PEPPOL-EN16931-R055 /taxCurrencyAmount', { taxCurrency: 'USD', taxCurrencyAmount: -4 }],
