@@ -45,7 +45,7 @@ type Options = OwnCalls & {
 }
 
 /** Milliseconds. */
-const [keptFor, restFor, limit, patience] = [10 * 60_000, 30_000, 10_000, 2_000]
+const [keptFor, restFor, limit, answerTimeoutMs] = [10 * 60_000, 30_000, 10_000, 2_000]
 /** A busy company pushes out its own answers alone, and has so many questions under way. */
 const kept = { companies: 200, ofCompany: 500, underWay: 4 }
 
@@ -146,7 +146,7 @@ export function createDirectories (options: Options): Directories {
         const status = statusIn(said)
         return status && { directory, status }
       })
-      return await withTimeLimit(patience, answer, () => new NotInTime()).catch(() => undefined)
+      return await withTimeLimit(answerTimeoutMs, answer, () => new NotInTime()).catch(() => undefined)
     }
   }
 

@@ -9,7 +9,7 @@ import type { App } from '../container.ts'
 const believed = 5_000
 
 /** Milliseconds that a scrape waits for the database. */
-const patience = 2_000
+const timeoutMs = 2_000
 
 type Backlog = Awaited<ReturnType<typeof readBacklog>>
 
@@ -32,7 +32,7 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       })
       asked = question
     }
-    return Promise.race([asked.backlog, pause(patience, undefined, { ref: false })])
+    return Promise.race([asked.backlog, pause(timeoutMs, undefined, { ref: false })])
   }
 
   const gauge = <Label extends string>(

@@ -8,7 +8,7 @@ import { addGauges } from './gauges.ts'
 import { createMetrics } from './metrics.ts'
 
 /** Milliseconds that a scraper may take for its request. */
-const patience = 5_000
+const timeoutMs = 5_000
 
 /**
  * Shows the metrics of this process at `/metrics`, for Prometheus. Whoever reaches the port reads them: there are no credentials, and
@@ -21,7 +21,7 @@ export async function openMetrics (
   const { registry, close } = createMetrics()
   const name = 'dispatch_database_up'
   new Gauge({ name, help: 'The process waits for its database.', registers: [registry] }).set(0)
-  const server = createServer({ headersTimeout: patience, requestTimeout: patience }, (request, response) => {
+  const server = createServer({ headersTimeout: timeoutMs, requestTimeout: timeoutMs }, (request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://metrics')
     if (request.method !== 'GET' || pathname !== '/metrics') {
       response.writeHead(404).end()

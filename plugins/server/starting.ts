@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { type CertificatePair, readCertificatePair, secureOptions } from './tls.ts'
 
 /** Milliseconds in which a request must have come. */
-const patience = 5_000
+const timeoutMs = 5_000
 
 /**
  * Answers at the address of the service while it waits for its database, or migrates it: it lives, and is not ready. So no probe takes a
@@ -15,7 +15,7 @@ const patience = 5_000
 export async function answerWhileStarting ({ host, port, tls }: { host: string, port: number, tls?: CertificatePair | undefined }): Promise<
   { port: number, close: () => Promise<void> }
 > {
-  const limits = { headersTimeout: patience, requestTimeout: patience }
+  const limits = { headersTimeout: timeoutMs, requestTimeout: timeoutMs }
   const server: Server = tls === undefined
     ? createServer(limits, answer)
     : createSecureServer({ ...limits, ...secureOptions(await readCertificatePair(tls)) }, answer)

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { TracesConfig } from '../config/traces.ts'
 
 /** Milliseconds that a collector may take for a batch, and for the last ones of a process that stops. */
-const patience = 3_000
+const timeoutMs = 3_000
 
 /**
  * Sends spans to a collector, in batches. What it does not take is lost, with a warning; nobody waits for it. `close` sends the last ones,
@@ -22,20 +22,20 @@ export function openExporter (
   { url, serviceName, sampler }: TracesConfig,
   log: Log
 ): { provider: TracerProvider, close: () => Promise<void> } {
-  const exporter = new OTLPTraceExporter({ url, timeoutMillis: patience, httpAgentOptions: (protocol) => agentOf(protocol) })
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: timeoutMs, httpAgentOptions: (protocol) => agentOf(protocol) })
   const provider = new TracerProvider({
     resource: resourceOf(serviceName),
     sampler: samplerOf(sampler),
-    spanProcessors: [new BatchSpanProcessor({ exporter: tellingOfFailures(exporter, log), exportTimeoutMillis: patience })]
+    spanProcessors: [new BatchSpanProcessor({ exporter: tellingOfFailures(exporter, log), exportTimeoutMillis: timeoutMs })]
   })
   return {
     provider,
     async close () {
       const ended = new AbortController()
-      const late = pause(patience, 'late', { signal: ended.signal }).catch(() => 'in time')
+      const late = pause(timeoutMs, 'late', { signal: ended.signal }).catch(() => 'in time')
       // A batch that fails has been told of already.
       const flushed = provider.shutdown().catch(() => undefined)
-      if (await Promise.race([flushed, late]) === 'late') log.warn({ seconds: patience / 1000 }, 'the last spans were not taken in time')
+      if (await Promise.race([flushed, late]) === 'late') log.warn({ seconds: timeoutMs / 1000 }, 'the last spans were not taken in time')
       ended.abort()
     }
   }

@@ -10,7 +10,7 @@ export type Answer = { status: number, body: any, at: number }
 export type Told = { order: Order, answer?: Answer, unsent: readonly number[] }
 
 /** Milliseconds between two tries, and how often a client comes again with what was surely not sent. */
-const patience = 250
+const retryPauseMs = 250
 const triesOfUnsent = 3
 
 /** Milliseconds that a client with a key waits for an answer before it asks another process. */
@@ -67,7 +67,7 @@ export async function place (order: Order, urls: readonly string[], token: strin
       return { order, answer, unsent }
     }
     if (!order.keyed) return { order, unsent }
-    await pause(patience)
+    await pause(retryPauseMs)
   }
   return { order, unsent }
 }

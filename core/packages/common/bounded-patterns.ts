@@ -10,10 +10,10 @@ const [longest, mostLong] = [100, 3]
 const short = 200
 
 /** How many times the patterns of a schema may still need longer. */
-type Patience = { left: number }
+type Budget = { left: number }
 
 /** The schema of somebody else that is being compiled: Ajv tells its patterns nothing of it. */
-let compiling: Patience | undefined
+let compiling: Budget | undefined
 
 /**
  * Compiles a schema of somebody else, whose patterns then take this thread some 300 milliseconds of processor time in all. Where a pattern
@@ -44,10 +44,10 @@ export const createPattern: RegExpEngine = Object.assign((source: string, flags:
 
 let schemas = 0
 
-function bounded (pattern: RegExp, easily: number, patience: Patience): { test: (text: string) => boolean, toString: () => string } {
+function bounded (pattern: RegExp, easily: number, budget: Budget): { test: (text: string) => boolean, toString: () => string } {
   // Ajv takes one pattern for another that is written alike, also that of another schema.
   const name = `${String(pattern)} of ${++schemas}`
-  return { test: (text) => text.length <= easily ? pattern.test(text) : fits(pattern, text, patience), toString: () => name }
+  return { test: (text) => text.length <= easily ? pattern.test(text) : fits(pattern, text, budget), toString: () => name }
 }
 
 let alone: { script: Script, context: Context } | undefined
@@ -56,8 +56,8 @@ let alone: { script: Script, context: Context } | undefined
  * V8 ends a search in which a script has used up its time. The script is this one, whatever the pattern and the text are. Only processor
  * time of this thread counts: on a busy machine the pattern is not at fault that it waits for its turn, and is tried again.
  */
-function fits (pattern: RegExp, text: string, patience: Patience): boolean {
-  if (patience.left === 0) return false
+function fits (pattern: RegExp, text: string, budget: Budget): boolean {
+  if (budget.left === 0) return false
   const { script, context } = alone ??= { script: new Script('pattern.test(text)'), context: createContext({ __proto__: null }) }
   Object.assign(context, { pattern, text })
   for (let spent = 0; spent < longest;) {
@@ -70,6 +70,6 @@ function fits (pattern: RegExp, text: string, patience: Patience): boolean {
     const { user, system } = process.threadCpuUsage(begun)
     spent += (user + system) / 1_000
   }
-  patience.left--
+  budget.left--
   return false
 }

@@ -30,7 +30,7 @@ const usuallyHeardWithin = 60_000
  */
 export async function runConformanceInChild (
   folder: string,
-  { stuckAfter = usuallyStuckAfter, heardWithin = usuallyHeardWithin, ...options }: Options & Partial<Patience> = {}
+  { stuckAfter = usuallyStuckAfter, heardWithin = usuallyHeardWithin, ...options }: Options & Partial<Limits> = {}
 ): Promise<ConformanceReport> {
   const real = await realpath(folder)
   const watched = await watchChild({ folder: real, options }, { stuckAfter, heardWithin })
@@ -39,7 +39,7 @@ export async function runConformanceInChild (
 }
 
 /** Both in milliseconds. */
-type Patience = { stuckAfter: number, heardWithin: number }
+type Limits = { stuckAfter: number, heardWithin: number }
 
 /**
  * What came of a child: its report, or the last step that it began, why it was given up there, and how it ended. `works`, `waits`: its main
@@ -48,7 +48,7 @@ type Patience = { stuckAfter: number, heardWithin: number }
 type Watched = { report?: ConformanceReport, last: KitStep, stuck?: Blocked, how: string }
 type Blocked = 'works' | 'waits' | 'unheard'
 
-async function watchChild (asked: ToChild, { stuckAfter, heardWithin }: Patience): Promise<Watched> {
+async function watchChild (asked: ToChild, { stuckAfter, heardWithin }: Limits): Promise<Watched> {
   const child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc', 'pipe'], execArgv: [] })
   const seen: Omit<Watched, 'how'> = { last: { rules: ['manifest'] } }
   const giveUp = (why: Blocked): void => {
@@ -96,7 +96,7 @@ function failedAt ({ rules: [rule = 'manifest', ...more], call = 'the folder' }:
   return judged(rule, `${call}${together}`, [why, 'Nothing after that could be checked.'])
 }
 
-function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, how }: Watched, patience: Patience): string {
+function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, how }: Watched, limits: Limits): string {
   const isLoading = rules.includes('manifest')
   if (stuck === undefined) {
     return `${
@@ -105,12 +105,10 @@ function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, 
       'or throws: others use the process, too.'
   }
   const told = isLoading ? `${folder} does not finish loading: it blocks the process` : `It blocks the process: ${call} still runs`
-  const seconds = patience.stuckAfter / 1000
+  const seconds = limits.stuckAfter / 1000
   return {
     works: `${told} after ${seconds} seconds of work. Look for an endless loop${isLoading ? ' at the top of a module' : ''}.`,
     waits: `${told}, and waits, for ${seconds} seconds without any work. Look for Atomics.wait().`,
-    unheard: `Nothing was heard of the process of the kit for ${
-      patience.heardWithin / 1000
-    } seconds: this machine is too busy to tell more.`
+    unheard: `Nothing was heard of the process of the kit for ${limits.heardWithin / 1000} seconds: this machine is too busy to tell more.`
   }[stuck]
 }

@@ -131,7 +131,7 @@ const probing = `do $$ begin
 end $$`
 
 /** Milliseconds: how long who asks waits for a probe, when a silent one gets a second beside it, and when each is given up. */
-const [probePatience, probeSilence, probeLimit] = [2_000, 5_000, 60_000]
+const [probeTimeoutMs, probeSilenceMs, probeLimitMs] = [2_000, 5_000, 60_000]
 
 /**
  * One probe is under way at a time, and a second where the first is silent: where the server does not commit, each holds one of its
@@ -141,7 +141,7 @@ const [probePatience, probeSilence, probeLimit] = [2_000, 5_000, 60_000]
 function createProbe (to: Destination, { lent, pool }: Connections): () => Promise<void> {
   const underWay = new Map<Promise<void>, number>()
   // The limit of this one statement, in place of the connection's.
-  const asked: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimit }
+  const asked: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimitMs }
   async function first (): Promise<void> {
     const client = await lent.connect()
     try {
@@ -171,8 +171,8 @@ function createProbe (to: Destination, { lent, pool }: Connections): () => Promi
   return async () => {
     const [silent] = underWay.values()
     if (silent === undefined) begin(first)
-    else if (underWay.size === 1 && performance.now() - silent > probeSilence) begin(second)
-    await withTimeLimit(probePatience, Promise.race(underWay.keys()), () => new DatabaseUnavailable('away'))
+    else if (underWay.size === 1 && performance.now() - silent > probeSilenceMs) begin(second)
+    await withTimeLimit(probeTimeoutMs, Promise.race(underWay.keys()), () => new DatabaseUnavailable('away'))
   }
 }
 

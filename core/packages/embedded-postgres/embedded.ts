@@ -41,7 +41,7 @@ export type EmbeddedOptions = {
 }
 
 /** How long a start waits for another process's server to answer or to end, in milliseconds. */
-const patience = 60_000
+const readyTimeoutMs = 60_000
 /** How long it may take until the server notices the lost connection of a killed service, in milliseconds. */
 const handover = 2_000
 /** Any fixed number works. This one spells "dispatch" in ASCII. */
@@ -56,7 +56,7 @@ export async function startEmbedded ({ dir: path, settings = {}, log = () => und
   const dir = openFolder(path)
   ensurePassword(dir)
   let launched: number | undefined
-  for (const end = performance.now() + patience; performance.now() < end;) {
+  for (const end = performance.now() + readyTimeoutMs; performance.now() < end;) {
     const server = await findServer(dir)
     if (server === 'none') launched = await launch(dir, settings, log)
     else if (server === 'busy') await sleep(20)

@@ -29,7 +29,7 @@ export type Bucket = {
 const partSize = 8 * 1024 * 1024
 
 /** Milliseconds to connect, and without a byte; each request is tried three times in all. */
-const patience = { connectionTimeout: 5_000, requestTimeout: 30_000, throwOnRequestTimeout: true }
+const timeouts = { connectionTimeout: 5_000, requestTimeout: 30_000, throwOnRequestTimeout: true }
 
 /**
  * `folder`: where a document lies on this machine while it is checked. `keys`: what seals files; none is sealed without. `variable`: the
@@ -174,7 +174,7 @@ async function openClient ({ region, endpoint, pathStyle, credentials }: Bucket)
   const client = new sdk.S3Client({
     region,
     forcePathStyle: pathStyle,
-    requestHandler: patience,
+    requestHandler: timeouts,
     // Servers beside Amazon's do not know the checksums that the library adds by itself. Ours are asked for.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

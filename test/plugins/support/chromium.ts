@@ -9,7 +9,7 @@ const [windowless, windowed] = [['/usr/bin/chromium-headless-shell'], ['/usr/bin
   '/usr/bin/google-chrome', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']]
 
 /** How long a step of a test may take on a busy machine, in milliseconds. */
-const patience = 120_000
+const timeoutMs = 120_000
 
 /** Starts Chromium for a test file, where the machine has one. `showsPdf`: one that shows PDF as people's browsers do. */
 export async function launchChromium (
@@ -20,9 +20,9 @@ export async function launchChromium (
   // As root, Chromium starts without its sandbox only. It loads the pages of the test, and nothing else.
   const browser = executablePath === undefined
     ? undefined
-    : await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...args], timeout: patience })
+    : await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...args], timeout: timeoutMs })
   browser?.on('context', (context) => {
-    context.setDefaultTimeout(patience)
+    context.setDefaultTimeout(timeoutMs)
   })
   t.teardown(() => browser?.close())
   return browser

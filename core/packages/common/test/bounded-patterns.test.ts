@@ -17,7 +17,7 @@ await t.test('what one schema has used up is nothing to another one, and short t
   const schema = (): object => ({ properties: { words: { pattern: '^(a+)+$' }, plain: { pattern: '^a+$' } } })
   const [one, other] = [compileOutsideSchema(schema()), compileOutsideSchema(schema())]
   for (let nth = 0; nth < 4; nth++) t.notOk(one({ words: worst }).ok)
-  t.notOk(one({ words: 'aaa' }).ok, 'its patience is over')
+  t.notOk(one({ words: 'aaa' }).ok, 'its budget is spent')
   t.ok(one({ plain: 'aaa' }).ok)
   t.ok(other({ words: 'aaa', plain: 'aaa' }).ok)
   t.notOk(other({ words: 'aab' }).ok)

@@ -30,7 +30,7 @@ export type Connecting = {
 export async function connectAccount (
   { manifest }: Pick<InstalledProvider, 'manifest'>,
   { settings, sandbox }: { settings: JsonObject, sandbox: boolean },
-  { network, port, within = patience, client, tell }: Connecting
+  { network, port, within = signInTimeoutMs, client, tell }: Connecting
 ): Promise<Connected | undefined> {
   const found = connectionFor(manifest, { settings: { plain: settings }, sandbox })
   if (found === undefined) return undefined
@@ -58,7 +58,7 @@ export async function connectAccount (
 }
 
 /** Milliseconds until the browser is back: a person signs in meanwhile. */
-const patience = 10 * 60_000
+const signInTimeoutMs = 10 * 60_000
 /** Where the vendor sends the browser back to. */
 const callbackPath = '/callback'
 

@@ -4,7 +4,7 @@ import { LoadTimeout, ProviderLoadError, refusedAsSlow } from './load-error.ts'
 import type { InstalledProvider, loadProvider } from './load.ts'
 import { readPackage } from './package.ts'
 import { isSamePublisher, type Pin, type Pins, publisherInWords } from './pins.ts'
-import { patience, type Trial, type TrialFolder, type Trials } from './trials.ts'
+import { loadTimeoutFactor, type Trial, type TrialFolder, type Trials } from './trials.ts'
 
 /**
  * A folder (or a whole directory) that was refused, with the reason. `place`: the file and line in it. `notice`: what everybody may be
@@ -71,7 +71,7 @@ async function readFolder (directory: string, folder: string, { serving }: Readi
 async function loadChanged ({ folder, digest }: Changed, trial: Trial = {}, { load, loadLimit }: Reading): Promise<ProviderEntry> {
   if (trial.fault !== undefined) return { state: 'refused', folder, reason: trial.fault }
   try {
-    return await load(folder, digest, patience * loadLimit)
+    return await load(folder, digest, loadTimeoutFactor * loadLimit)
   } catch (error) {
     // Node tells where a syntax error is only when it ends a process, that of the trial.
     return refusedFolder(folder, error, trial.place)

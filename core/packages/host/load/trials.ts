@@ -63,7 +63,7 @@ function keyOf ({ digest }: TrialFolder): string {
 }
 
 /** How many times as long a folder may take when it is tried again: the machine may have been busy. */
-export const patience = 6
+export const loadTimeoutFactor = 6
 
 /** A child that ends, or hangs, is followed by another one for the folders that are left. What hung is tried once more, by itself. */
 async function tryAll (folders: readonly TrialFolder[], { limit, log }: { limit: number, log: Log }): Promise<Map<string, Trial>> {
@@ -72,8 +72,10 @@ async function tryAll (folders: readonly TrialFolder[], { limit, log }: { limit:
     const left = folders.slice(trials.size)
     const { trials: found, hung } = await tryInChild(left, { limit, log })
     const last = left[found.length]
-    const again = hung && last !== undefined ? await tryInChild([last], { limit: patience * limit, log }) : { trials: [], hung: false }
-    const slow = again.hung ? [{ fault: refusedAsSlow(new LoadTimeout(patience * limit / 1000)) }] : again.trials
+    const again = hung && last !== undefined
+      ? await tryInChild([last], { limit: loadTimeoutFactor * limit, log })
+      : { trials: [], hung: false }
+    const slow = again.hung ? [{ fault: refusedAsSlow(new LoadTimeout(loadTimeoutFactor * limit / 1000)) }] : again.trials
     for (const [index, trial] of [...found, ...slow].entries()) trials.set(left[index]?.folder ?? '', trial)
   }
   return trials

@@ -9,7 +9,7 @@ export function followChanges (): void {
   const place = document.querySelector<HTMLElement>('[data-changes]')
   const { changes, page } = place?.dataset ?? {}
   if (place === null || changes === undefined || page === undefined) return
-  const patience = 1_800_000
+  const idleAfterMs = 1_800_000
   let source: EventSource | undefined
   let used = Date.now()
 
@@ -19,7 +19,7 @@ export function followChanges (): void {
     place.querySelector('span')?.toggleAttribute('hidden', true)
   }
   const begin = (): void => {
-    if (source !== undefined || document.hidden || !place.isConnected || Date.now() - used > patience) return
+    if (source !== undefined || document.hidden || !place.isConnected || Date.now() - used > idleAfterMs) return
     source = new EventSource(changes)
     for (const kind of ['dispatch', 'dispatches']) source.addEventListener(kind, () => void refresh(page))
     source.addEventListener('open', () => place.querySelector('span')?.toggleAttribute('hidden', false))
@@ -34,7 +34,7 @@ export function followChanges (): void {
   }
   for (const kind of ['pointerdown', 'keydown', 'visibilitychange']) {
     document.addEventListener(kind, () => {
-      const returns = kind === 'visibilitychange' || Date.now() - used > patience
+      const returns = kind === 'visibilitychange' || Date.now() - used > idleAfterMs
       used = Date.now()
       if (document.hidden) stop()
       else if (returns) begin()

@@ -12,9 +12,9 @@ const longest = 4096
  * What clamd says of some bytes (`INSTREAM` of clamd(8)): each piece with its length before it, an empty one at the end. Throws where it
  * does not answer within so many milliseconds.
  */
-export async function askClamd (place: ClamdPlace, bytes: Readable, patience: number): Promise<string> {
+export async function askClamd (place: ClamdPlace, bytes: Readable, timeoutMs: number): Promise<string> {
   const socket = connect(place)
-  const late = setTimeout(() => socket.destroy(new Error('The scanner did not answer in time.')), patience)
+  const late = setTimeout(() => socket.destroy(new Error('The scanner did not answer in time.')), timeoutMs)
   try {
     // A daemon that has heard enough answers before the end, and closes.
     const answered = answerOf(socket)

@@ -12,7 +12,7 @@ type File = { bytes: Readable, size: number }
 export type Scan = (file: File) => Promise<Verdict>
 
 /** Milliseconds for a whole file. */
-const patience = 60_000
+const timeoutMs = 60_000
 /** The longest answer in bytes, and the longest name of what was found in characters. */
 const [longestAnswer, longestName] = [64 * 1024, 200]
 
@@ -20,7 +20,7 @@ const [longestAnswer, longestName] = [64 * 1024, 200]
 const everywhere = { allow: ['0.0.0.0/0', '::/0'], loopback: 'allowed' } as const
 
 export function createScan (place: { url: string } | ClamdPlace): Scan {
-  if (!('url' in place)) return async ({ bytes }) => verdictOf(await askClamd(place, bytes, patience))
+  if (!('url' in place)) return async ({ bytes }) => verdictOf(await askClamd(place, bytes, timeoutMs))
   const url = new URL(place.url)
   return async (file) => {
     const network = createNetwork(everywhere)
@@ -53,8 +53,8 @@ async function askByHttp (transport: Transport, url: URL, { bytes, size }: File)
     url: address,
     headers: { 'content-type': 'application/octet-stream', 'content-length': String(size), accept: 'application/json', ...credentials },
     body: bytes,
-    signal: AbortSignal.timeout(patience),
-    answerWithin: patience
+    signal: AbortSignal.timeout(timeoutMs),
+    answerWithin: timeoutMs
   })
   const answer = await textOf(body)
   if (status === 413) return { verdict: 'too large' }

@@ -18,7 +18,7 @@ const nextLook = (now: Database['now'], count: number) => {
 }
 
 /** For how long nobody else says something of an e-invoice: longer than a call may take. */
-const patience = sql`interval '5 minutes'`
+const speakingLease = sql`interval '5 minutes'`
 
 export type Begun = { statusId: string, answer: Answer, userId: number }
 
@@ -32,7 +32,7 @@ export async function beginAnswer (
   { companyId, receivedId }: InvoiceRef,
   { statusId, answer, userId }: Begun
 ): Promise<{ since: number } | false> {
-  const { rows: [mine] } = await sql`update received_invoices set speaking_until = ${now} + ${patience}
+  const { rows: [mine] } = await sql`update received_invoices set speaking_until = ${now} + ${speakingLease}
     where company_id = ${companyId} and received_id = ${receivedId} and (speaking_until is null or speaking_until <= ${now})
     returning 1`.execute(queries)
   if (mine === undefined) return false
@@ -92,7 +92,7 @@ export async function takeAnswers ({ owner, now }: Database, most: number): Prom
       where received_statuses.next_at <= ${now} and removed_at is null and (speaking_until is null or speaking_until <= ${now})
       order by received_statuses.next_at limit ${most} for update skip locked
     ), held as (
-      update received_invoices set speaking_until = ${now} + ${patience} from due
+      update received_invoices set speaking_until = ${now} + ${speakingLease} from due
       where received_invoices.company_id = due.company_id and received_invoices.received_id = due.received_id
       returning received_invoices.*
     )
