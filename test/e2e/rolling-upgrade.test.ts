@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { columns } from '../../core/packages/tables/columns.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { invoiceRequest, operator } from '../support/service.ts'
+import { invoiceRequest, operator, seededEnvironment } from '../support/service.ts'
 import { checkoutOf, copyOfThis, hasCommit } from './support/checkouts.ts'
 import { dataDirectory, refusalOf, root, send, type ServiceProcess, type Starting, startReady, stop } from './support/process.ts'
 
@@ -16,15 +15,17 @@ import { dataDirectory, refusalOf, root, send, type ServiceProcess, type Startin
 const commit = readFileSync(new URL('last-release.txt', import.meta.url), 'utf8').trim()
 const skip = hasCommit(commit) ? false : `this checkout has no commit ${commit}`
 
+function editIn (folder: string, path: string, change: (text: string) => string): void {
+  const before = readFileSync(join(folder, path), 'utf8')
+  const after = change(before)
+  if (after === before) throw new Error(`${path} is as it was.`)
+  writeFileSync(join(folder, path), after)
+}
+
 /** The release after this one: each table that is read whole has one more column, and the shared invoice has words of a new language. */
-function nextRelease (t: Test, needs?: string): string {
+function nextRelease (t: Test): string {
   const folder = copyOfThis(t)
-  const edit = (path: string, change: (text: string) => string): void => {
-    const before = readFileSync(join(folder, path), 'utf8')
-    const after = change(before)
-    if (after === before) throw new Error(`${path} is as it was.`)
-    writeFileSync(join(folder, path), after)
-  }
+  const edit = (path: string, change: (text: string) => string): void => editIn(folder, path, change)
   writeFileSync(
     join(folder, 'core/store/migrations/999-next.ts'),
     `import { sql, type Kysely } from 'kysely'
@@ -35,15 +36,19 @@ export async function up (db: Kysely<unknown>): Promise<void> {
   )
   edit('core/store/migrate.ts',
     (text) =>
-      text.replace(/(const migrations: Migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'./migrations/999-next.ts\')\n}')
-        .replace(/const needs = '.*'/, (line) => needs === undefined ? line : `const needs = '${needs}'`))
+      text.replace(/(const migrations: Migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'./migrations/999-next.ts\')\n}'))
   edit('core/package.json', (text) => text.replace(/"version": ".*"/, '"version": "1.99.0"'))
   edit('core/packages/documents/model/model.ts', (text) => text.replace(/templateLanguage = \d+/, 'templateLanguage = 99'))
   edit('templates/invoice/template.yaml', (text) => text.replace('author: "{{ seller', 'author: "The next {{ seller'))
   return folder
 }
 
-/** Requests of every kind, four at a time, until it is told to end: how many were answered well, and what the others were told. */
+const next = skip === false ? nextRelease(t) : ''
+
+/**
+ * Requests of every kind, by four clients, until it is told to end: how many were answered well, and what the others were told. They leave
+ * room for the process that starts beside them: where they take all of it, it only starts later.
+ */
 function load (service: ServiceProcess): { end: () => Promise<{ good: number, bad: string[] }> } {
   let ends = false
   let [good, number] = [0, 0]
@@ -62,6 +67,7 @@ function load (service: ServiceProcess): { end: () => Promise<{ good: number, ba
       await ask('GET', '/api/v1/templates')
       await ask('GET', '/api/v1/my/config')
       await ask('GET', '/api/v1/credits')
+      await pause(250)
     }
   }
   const clients = [1, 2, 3, 4].map(() => client())
@@ -74,11 +80,12 @@ function load (service: ServiceProcess): { end: () => Promise<{ good: number, ba
   }
 }
 
-async function begin (t: Test): Promise<Starting> {
-  const { url } = await testDatabase(t)
+/** On an empty database, which an older release fills, or on one that this release has filled. */
+async function begin (t: Test, isEmpty: boolean): Promise<Starting> {
+  const seeded = await seededEnvironment(t)
   const env = {
-    DATABASE_URL: url,
-    DISPATCH_MASTER_KEY: randomBytes(32).toString('base64'),
+    ...seeded,
+    ...isEmpty ? { DATABASE_URL: (await testDatabase(t)).url } : {},
     DISPATCH_DISPATCH_LIMIT: '0',
     DISPATCH_CONSOLE: 'off'
   }
@@ -95,7 +102,7 @@ async function invoiceVersion (service: ServiceProcess): Promise<number> {
 /** Two releases: where the older and the newer one are; undefined: this checkout. */
 const pairs: Record<string, (t: Test) => [older: string | undefined, newer: string | undefined]> = {
   'the last release works beside this one': (t) => [checkoutOf(t, commit), undefined],
-  'this release works beside the next one': (t) => [undefined, nextRelease(t)]
+  'this release works beside the next one': () => [undefined, next]
 }
 
 /** The shared invoice of a checkout: each release works with its own, though the other's is there. */
@@ -105,8 +112,9 @@ function invoiceIn ({ cwd = root }: { cwd?: string }): string {
 
 for (const [what, pair] of Object.entries(pairs)) {
   await t.test(`${what} under load, starts again, and goes on alone`, { skip }, async (t) => {
-    const starting = await begin(t)
-    const [older, newer] = pair(t).map((cwd) => cwd === undefined ? starting : { ...starting, cwd })
+    const [olderIn, newerIn] = pair(t)
+    const starting = await begin(t, olderIn !== undefined)
+    const [older, newer] = [olderIn, newerIn].map((cwd) => cwd === undefined ? starting : { ...starting, cwd })
     if (older === undefined || newer === undefined) throw new Error('Two releases are needed.')
     const old = await startReady(t, older)
     const companies = await send(old.url(), 'GET', '/api/v1/companies', undefined, operator)
@@ -134,8 +142,9 @@ for (const [what, pair] of Object.entries(pairs)) {
 }
 
 await t.test('a release that the schema has left behind does not start, and says which one does', { skip }, async (t) => {
-  const starting = await begin(t)
-  await stop(await startReady(t, { ...starting, cwd: nextRelease(t, '999-next') }))
+  const starting = await begin(t, false)
+  editIn(next, 'core/store/migrate.ts', (text) => text.replace(/const needs = '.*'/, 'const needs = \'999-next\''))
+  await stop(await startReady(t, { ...starting, cwd: next }))
   const { code, stderr } = await refusalOf(t, starting)
   t.equal(code, 1)
   t.equal(stderr.startsWith('Document Dispatch could not start: This is version '), true, stderr)
