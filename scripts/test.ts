@@ -5,10 +5,11 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
+import { globSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { isLong, placeInLongTier } from '../test/long-tier.ts'
+import { sharedDocument } from '../test/support/documented.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
 import { changedSince } from './test/change.ts'
@@ -60,6 +61,7 @@ async function runOnServer (files: readonly string[]): Promise<Outcome> {
     try {
       return await runTap(files, server)
     } finally {
+      rmSync(sharedDocument(server.run), { force: true })
       await server.close()
     }
   } finally {

@@ -1,3 +1,6 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Answer } from './service.ts'
 
 type Responses = Record<string, { $ref?: string, description?: string }>
@@ -15,8 +18,25 @@ const ofNoOperation: ReadonlySet<string> = new Set(['not_found', 'unknown_servic
 
 type Seen = { method: string, path: string, status: string, word: string }
 
-/** The document that a service of this process wrote last: to write it takes longer than most tests. What it lacks may be in another's. */
+/** Where the processes of a run leave a document for each other; the runner removes it. */
+export const sharedDocument = (run: string): string => join(tmpdir(), `dispatch-openapi-${run}.json`)
+
+const run = process.env['DISPATCH_TEST_RUN']
+
+/** The document that a service of this run wrote: to write it takes longer than most tests. What it lacks may be in another's. */
 let written: Document | undefined
+
+function readShared (): Document | undefined {
+  return run !== undefined && existsSync(sharedDocument(run)) ? JSON.parse(readFileSync(sharedDocument(run), 'utf8')) : undefined
+}
+
+/** Another process finds the whole of it, or nothing. */
+function share (document: Document): void {
+  if (run === undefined || existsSync(sharedDocument(run))) return
+  const own = sharedDocument(`${run}-${process.pid}`)
+  writeFileSync(own, JSON.stringify(document))
+  renameSync(own, sharedDocument(run))
+}
 
 export function createErrors (): Errors {
   const seen = new Map<string, Seen>()
@@ -29,9 +49,12 @@ export function createErrors (): Errors {
       seen.set(`${method} ${bare} ${status} ${word}`, { method: method.toLowerCase(), path: bare, status: String(status), word })
     },
     async undocumented (read) {
+      if (seen.size === 0) return []
+      written ??= readShared()
       const missing = [...seen.values()].filter((error) => written === undefined || !isDocumented(written, error))
       if (missing.length === 0) return []
       const own = written = await read()
+      share(own)
       return missing.filter((error) => !isDocumented(own, error))
         .map(({ method, path, status, word }) => `${method} ${path}: ${status} ${word}`)
     }
