@@ -163,10 +163,10 @@ export type Addressees<Fields> = {
 }
 
 /**
- * Why nothing is sent to somebody: no mail server has them, they complained, they asked for it by a click or by an answer, or the company
- * does not want it.
+ * Why nothing is sent to somebody: no mail server has them, a letter came back, they complained, they asked for it by a click or by an
+ * answer, or the company does not want it.
  */
-export const suppressionReasons = ['hard_bounce', 'complaint', 'unsubscribed', 'stopped', 'manual'] as const
+export const suppressionReasons = ['hard_bounce', 'returned', 'complaint', 'unsubscribed', 'stopped', 'manual'] as const
 export type SuppressionReason = typeof suppressionReasons[number]
 
 /** A template as its facts are looked for: `services` are those that it is made for. */

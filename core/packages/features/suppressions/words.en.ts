@@ -34,6 +34,7 @@ export const words = {
   suppressionTemplateSaved: 'The template is changed.',
   suppressionTemplatesNone: 'No template is transactional.',
   suppressionOf_hard_bounce: 'mail came back',
+  suppressionOf_returned: 'letter came back',
   suppressionOf_complaint: 'complaint',
   suppressionOf_unsubscribed: 'unsubscribed',
   suppressionOf_stopped: 'answered STOP',

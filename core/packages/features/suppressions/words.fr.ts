@@ -36,6 +36,7 @@ export const words: Record<keyof typeof en, string> = {
   suppressionTemplateSaved: 'Le modèle est modifié.',
   suppressionTemplatesNone: 'Aucun modèle n’est transactionnel.',
   suppressionOf_hard_bounce: 'e-mail renvoyé',
+  suppressionOf_returned: 'lettre revenue',
   suppressionOf_complaint: 'plainte',
   suppressionOf_unsubscribed: 'désinscription',
   suppressionOf_stopped: 'réponse STOP',

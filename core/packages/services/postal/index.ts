@@ -9,6 +9,7 @@ import type { CheckInput, ProvidedService } from '../service.ts'
 import { addressLines, AddressPage } from './address-page.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
+import { keyOfRecipient, knownRecipient } from './known-recipient.ts'
 import { outline } from './outline.ts'
 import { checkNamed, printedRecipient, recipientData, recipientFacts } from './recipient-facts.ts'
 
@@ -93,6 +94,11 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   tells: recipientData,
   stated: { recipient: { place: '/recipient', read: printedRecipient } },
   encloses: givenAndFurtherIn,
+  recipients: {
+    in: ({ recipient }) => [{ address: keyOfRecipient(recipient), field: 'recipient' }],
+    known: knownRecipient,
+    suppressedBy: { returned: 'returned' }
+  },
   checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
   // A letter that is there by 14:00 on a working day is printed and posted that day by most vendors.
   hours: { country: ({ recipient }) => recipient.country, usual: () => ({ notAfter: '14:00', days: [1, 2, 3, 4, 5] }) },

@@ -11,8 +11,8 @@ const Channel = Type.Unsafe<ServiceName>(Type.Enum([...channels], { description:
 export const reasons = suppressionReasons
 
 export const Reason = Type.Unsafe<SuppressionReason>(Type.Enum([...suppressionReasons], {
-  description: '`hard_bounce`: mail to it came back. `complaint`: it was reported as spam. `unsubscribed`: its owner unsubscribed. ' +
-    '`stopped`: its owner answered STOP. `manual`: the company does not want it.'
+  description: '`hard_bounce`: mail to it came back. `returned`: a letter to it came back. `complaint`: it was reported as spam. ' +
+    '`unsubscribed`: its owner unsubscribed. `stopped`: its owner answered STOP. `manual`: the company does not want it.'
 }))
 
 const Note = Line(300, { description: 'Why, in words of your own.', examples: ['Asked for it by phone'] })
@@ -20,9 +20,16 @@ const Note = Line(300, { description: 'Why, in words of your own.', examples: ['
 /** The most suppressions of one import. */
 export const mostImported = 100_000
 
+/** Characters of an address: a postal one has a name, a street and a city. */
+const longestAddress = 600
+
 export const SuppressionBody = Type.Object({
   channel: Channel,
-  address: Line(320, { description: 'An e-mail address, or a phone number in E.164.', examples: ['ada@example.com'] }),
+  address: Line(longestAddress, {
+    description:
+      'An e-mail address, a phone number in E.164, or a postal address: name, street, postal code and city, country, with commas.',
+    examples: ['ada@example.com', 'Ada Lovelace, 12 rue de la Paix, 75002 Paris, FR']
+  }),
   reason: Type.Optional(Reason),
   note: Type.Optional(Note)
 }, { title: 'NewSuppression', additionalProperties: false })
@@ -67,7 +74,7 @@ export type SuppressionView = Static<typeof SuppressionView>
 export const SuppressionFilter = {
   channel: Type.Optional(Channel),
   reason: Type.Optional(Reason),
-  search: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A part of the address.' }))
+  search: Type.Optional(Type.String({ minLength: 1, maxLength: longestAddress, description: 'A part of the address.' }))
 }
 export type SuppressionFilter = { channel?: ServiceName, reason?: SuppressionReason, search?: string }
 

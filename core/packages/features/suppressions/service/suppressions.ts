@@ -202,6 +202,7 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
 
 const why: Readonly<Record<SuppressionReason, string>> = {
   hard_bounce: 'mail to it came back',
+  returned: 'a letter to it came back',
   complaint: 'it reported a message as spam',
   unsubscribed: 'it unsubscribed',
   stopped: 'it answered STOP',

@@ -255,6 +255,49 @@ await t.test('mail that came back and a complaint fill the list, for the recipie
   t.same(await list('search=tried@'), [])
 })
 
+await t.test('a letter that came back is the last one to its recipient there, however the address is written', async (t) => {
+  const recipient = { name: 'Zoë Lovelace', address: '12 rue de la Paix\nBâtiment B', postalCode: '75002', city: 'Paris', country: 'FR' }
+  const letter = (other: object = {}): object => ({
+    providerName: 'simulator',
+    ...(chainBody(['postal'], (invoiceRequest() as any).template) as object),
+    postal: { recipient: { ...recipient, ...other } }
+  })
+  const post = (other?: object, way = ''): Promise<Answer> => send('POST', `/api/postal${way}`, { headers: late, body: letter(other) })
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {}, sandbox: false } })
+  const { body: { dispatchId } } = await post()
+  t.equal(typeof dispatchId, 'string')
+  await send('POST', '/api/v1/simulator/events', { body: { dispatchId, status: 'returned' } })
+  const address = 'zoe lovelace, 12 rue de la paix batiment b, 75002 paris, fr'
+  await until('the letter came back', async () => (await list('channel=postal')).length > 0)
+  has(t, await list('reason=returned'), [{ channel: 'postal', address, reason: 'returned', dispatchId, userId: null }])
+  for (const other of [{}, { name: 'ZOE LOVELACE', address: '12, Rue de la Paix, Batiment B' }, { postalCode: '75 002' }]) {
+    const problem = { path: '/postal/recipient', code: 'suppressed', message: /\(returned\): a letter to it came back\./ }
+    has(t, await post(other, '/validate'), { status: 422, body: { error: 'suppressed', details: [problem] } })
+    has(t, await post(other), { status: 422, body: { error: 'suppressed', details: [problem] } })
+  }
+  for (const other of [{ name: 'Ada Lovelace' }, { address: '21 rue du Bac', postalCode: '75007' }]) {
+    t.equal((await post(other)).status, 200)
+  }
+  const [{ id }] = await list('channel=postal')
+  t.equal((await send('DELETE', `${path}/${String(id)}?why=moved`)).status, 204)
+  t.equal((await post()).status, 200)
+  has(t, await add({ channel: 'postal', address: 'Zoé Lovelace, 12 rue de la Paix, Bâtiment B, 75002 Paris, fr' }), {
+    status: 201,
+    body: { address, reason: 'manual' }
+  })
+  t.equal((await post()).status, 422)
+  // Who is erased gets no letter all the same.
+  const { body: { id: erasure } } = await send('POST', '/api/v1/privacy/erasures', { body: { reference: address } })
+  await until('the address is erased',
+    async () => (await send('GET', `/api/v1/privacy/erasures/${String(erasure)}`)).body.status === 'finished')
+  has(t, await list('channel=postal'), [{ address: /^erased:/ }])
+  t.equal((await post()).status, 422)
+  has(t, await add({ channel: 'postal', address: 'Zoé Lovelace' }), {
+    status: 422,
+    body: { details: [{ path: '/address', code: 'format' }] }
+  })
+})
+
 await t.test('who answers STOP gets no text message any more, START lifts that alone, and nobody else may say so', async (t) => {
   const [token, number, other] = ['0123456789abcdef0123456789abcdef', '+33611112222', '+33687654321']
   const { admin } = await service.company('texts')
