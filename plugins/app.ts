@@ -50,7 +50,6 @@ import { sessionsRoutes } from './routes/sessions.ts'
 import { simulatorRoutes } from './routes/simulator.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import { usersRoutes } from './routes/users.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
 import { drainingPlugin } from './server/draining.ts'
 import { openServer } from './server/server.ts'
 import { answerUnreadable, transportPlugin } from './server/transport.ts'
@@ -133,7 +132,6 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
     pipeline: get('pipeline'),
     host: get('selectableProviders')
   })
-  await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
   await server.register(rootRoute)
   await server.register(healthRoutes, {
     ...shared,

@@ -3,7 +3,7 @@ import { addLogCounts, allOf, createKeyStore, createMeter, createRequestLog, cre
   readLinkKey } from '@dispatch/accounts'
 import { createOthersLately, type Log } from '@dispatch/common'
 import { createChanges, createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markPlaces, migrate,
-  openEventSpool, openOutcomeSpool, scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
+  openOutcomeSpool, scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { createHost, type loadProvider } from '@dispatch/host'
 import { openQueue } from '@dispatch/queue'
@@ -178,7 +178,6 @@ export async function createApp (
     await get('files').ready()
     const places = markPlaces({ folder: config.dataDirectory, ...config.storage === undefined ? {} : { bucket: get('files') } })
     opened.adopt(await followRestores({ database, places, log }), (following) => following.close())
-    put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
     /** What each company may fill of a log in a day. */
     const budgetOf = (name: string) =>

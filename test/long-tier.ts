@@ -34,7 +34,7 @@ export const longTier: Readonly<Record<string, { why: string, of: readonly strin
   'test/core/store/advisory-lock.test.ts': { why: 'processes prepare one database at once, again and again', of: ['database'] },
   'core/packages/database/test/database.test.ts': { why: 'statements and locks run into their limits', of: ['database'] },
   'test/core/work/away.test.ts': { why: 'the database goes away and comes back', of: ['database', 'work'] },
-  'test/core/work/flood.test.ts': { why: 'two thousand events at once', of: ['work'] },
+  'core/packages/features/vendor-events/test/flood.test.ts': { why: 'two thousand events at once', of: ['events'] },
   'test/core/work/outcomes.test.ts': { why: 'leases are lost, and the database is away', of: ['work', 'pipeline'] },
   'test/core/work/stall.test.ts': { why: 'processes stand still for longer than a lease', of: ['work'] },
   'test/docs/packages.test.ts': { why: 'each example is run as a program', of: ['packages'] },

@@ -3,13 +3,13 @@ import type { AccessEnd, Accounts, ApiKeys, Authentication, BruteForceGuard, Com
   SigningKeys, Tokens, UnknownSecrets, Users, Verification } from '@dispatch/accounts'
 import type { Keyring, Log, OthersLately } from '@dispatch/common'
 import type { Addresses, ApprovalDesk, Changes, Configurations, ConfigurationService, Connections, CredentialCheck, Directories,
-  DispatchRows, DocumentUrl, Downloads, EventSpool, ExchangeLog, FileShelf, FileUse, Holder, Inbox, Leases, LeaseTimes, Outbox,
+  DispatchRows, DocumentUrl, Downloads, ExchangeLog, FileShelf, FileUse, Holder, Leases, LeaseTimes, OnReply, OnStatusChange, Outbox,
   OutcomeSpool, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Receive, Reception, RecipientBook,
-  ReleaseQueue, Suggestions, Templates, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  ReleaseQueue, StatusQuery, Suggestions, Templates } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database, Freshness } from '@dispatch/database'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
-import type { FileStore } from '@dispatch/files'
+import type { AtomicFiles, FileStore } from '@dispatch/files'
 import type { Breakers, Host, PassedTrials, State } from '@dispatch/host'
 import type { Queue } from '@dispatch/queue'
 import type { LazySandbox } from '@dispatch/sandbox'
@@ -142,10 +142,11 @@ export type AppDependencies = {
   /** In development only. */
   simulatedVendor: SimulatedVendor
   simulatorState: (companyId: number) => State
-  webhookVerifier: WebhookVerifier
-  eventSpool: EventSpool
-  inbox: Inbox
-  webhookReceiver: WebhookReceiver
+  /** Events of vendors that wait on the disk. */
+  waitingEvents: Pick<AtomicFiles, 'count'>
+  statusQuery: StatusQuery
+  onStatusChange: OnStatusChange
+  onReply: OnReply
 }
 
 /** Finds a dependency by its name. */

@@ -53,46 +53,38 @@ export const dispatches: Factories = {
       publicUrl: get('config').publicUrl,
       standIn: demo.provider,
       offered: get('selectableProviders')
-    })
+    }),
+  statusQuery: (get) =>
+    createStatusQuery({
+      database: get('database'),
+      keyring: get('keyring'),
+      log: get('log'),
+      now: get('now'),
+      freshness: get('freshness'),
+      configurations: get('configurations'),
+      connections: get('connections'),
+      network: get('network'),
+      publicUrl: get('config').publicUrl,
+      spool: get('documentSpool')
+    }),
+  onStatusChange: (get) => createStatusChangeHandler(get('pipelineDependencies')),
+  onReply: (get) => createReplyHandler(get('pipelineDependencies'))
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
-/** Starts the background work: queued and uncertain dispatches, vendors' events, status queries, retention. */
+/** Starts the background work: queued and uncertain dispatches, status queries, retention. */
 export async function beginWork (get: Get): Promise<Worker> {
-  const shared = {
+  return startWorker({
     database: get('database'),
     host: get('host'),
-    keyring: get('keyring'),
     log: get('log'),
-    now: get('now'),
-    queue: get('queue')
-  }
-  const statusQuery = createStatusQuery({
-    ...shared,
-    freshness: get('freshness'),
-    configurations: get('configurations'),
-    connections: get('connections'),
-    network: get('network'),
-    publicUrl: get('config').publicUrl,
-    spool: get('documentSpool')
-  })
-  const following = {
-    statusQuery,
-    onStatusChange: createStatusChangeHandler(get('pipelineDependencies')),
-    onReply: createReplyHandler(get('pipelineDependencies'))
-  }
-  return startWorker({
-    ...shared,
-    ...following,
-    configurations: get('configurations'),
+    queue: get('queue'),
+    onStatusChange: get('onStatusChange'),
+    statusQuery: get('statusQuery'),
     dependencies: get('pipelineDependencies'),
     pipeline: get('pipeline'),
     atOnce: get('config').concurrency,
-    webhookVerifier: get('webhookVerifier'),
-    fetchJson: get('fetchJson'),
-    newId: get('newId'),
-    inbox: get('inbox'),
     dispatchRows: get('dispatchRows'),
     notices: get('notices'),
     files: get('files'),

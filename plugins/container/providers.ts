@@ -1,7 +1,6 @@
-import { createConfigurations, createConfigurationService, createCredentialCheck, createDirectories, createInbox,
-  createProviderAdministration, createProviderState, createReception, createSubscribing, createSuggestions, createWebhookReceiver,
-  createWebhookVerifier, demo } from '@dispatch/core'
-import { createBreakers, createKeySources, withoutProvider } from '@dispatch/host'
+import { createConfigurations, createConfigurationService, createCredentialCheck, createDirectories, createProviderAdministration,
+  createProviderState, createReception, createSubscribing, createSuggestions, demo } from '@dispatch/core'
+import { createBreakers, withoutProvider } from '@dispatch/host'
 import { createFetchJson, createNetwork, createPeppol } from '@dispatch/vendor-io'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
@@ -53,31 +52,7 @@ export const providers: Factories = {
   breakers: (get) => createBreakers({ now: get('now') }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
-  simulatorState: (get) => (companyId) => createProviderState(get('database'), { companyId, providerCode: demo.provider }),
-  webhookVerifier: (get) =>
-    createWebhookVerifier({
-      database: get('database'),
-      freshness: get('freshness'),
-      keyring: get('keyring'),
-      keys: createKeySources({
-        fetchJson: get('fetchJson'),
-        now: get('now'),
-        onError: (err, url) => get('log').warn({ err, url }, 'the public keys of a vendor could not be fetched')
-      }),
-      ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
-    }),
-  inbox: (get) => createInbox({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
-  webhookReceiver: (get) =>
-    createWebhookReceiver({
-      host: get('host'),
-      webhookVerifier: get('webhookVerifier'),
-      inbox: get('inbox'),
-      keyring: get('keyring'),
-      publicUrl: get('config').publicUrl,
-      log: get('log'),
-      now: get('now'),
-      newId: get('newId')
-    })
+  simulatorState: (get) => (companyId) => createProviderState(get('database'), { companyId, providerCode: demo.provider })
 }
 
 /** What calls about a configuration itself need. */

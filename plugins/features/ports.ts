@@ -5,5 +5,6 @@ import { token } from './token.ts'
 export const ports = {
   connections: token<AppDependencies['connections']>('connections'),
   outbox: token<AppDependencies['outbox']>('outbox'),
+  waitingEvents: token<AppDependencies['waitingEvents']>('waitingEvents'),
   templates: token<AppDependencies['templates']>('templates')
 }

@@ -102,7 +102,7 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
   })
   gauge('spool_files', 'Answers and events of vendors that wait in the data directory, or were set aside.', ['spool', 'state'],
     async (set) => {
-      for (const [spool, { count }] of Object.entries({ outcomes: get('outcomeSpool'), webhooks: get('eventSpool') })) {
+      for (const [spool, { count }] of Object.entries({ outcomes: get('outcomeSpool'), webhooks: get('waitingEvents') })) {
         for (const [state, files] of Object.entries(await count())) set(files, { spool, state })
       }
     })

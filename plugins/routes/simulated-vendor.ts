@@ -1,8 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import type { DeliveryService } from '@dispatch/contract'
-import { demo, type EndpointAuth, type EndpointKeys } from '@dispatch/core'
-import { createVendorSigningKey as createVendorKey, type Manifest, signDelivery, type VendorSigningKey as VendorKey,
-  verifiersOf } from '@dispatch/host'
+import { demo } from '@dispatch/core'
+import { createVendorSigningKey as createVendorKey, type EndpointAuth, type EndpointKeys, type Manifest, signDelivery,
+  type VendorSigningKey as VendorKey, verifiersOf } from '@dispatch/host'
 import { randomBytes, randomUUID } from 'node:crypto'
 
 type Webhook = Pick<NonNullable<NonNullable<Manifest['webhooks']>[DeliveryService]>, 'verify'>

@@ -18,7 +18,7 @@ export type JobPayloads = {
   deferred: { companyId: number, dispatchId: string, stepId: string }
   /** Asks a vendor what became of something that was said of a dispatch; `look`: how often it was asked before. */
   saying: { companyId: number, dispatchId: string, statusId: string, look: number }
-  /** Finds steps whose status is to be asked, and events whose jobs were lost. */
+  /** Finds steps whose status is to be asked. */
   sweep: Record<string, never>
   /** Delivers one of the company's callbacks that are due: to the address of a dispatch, or to an endpoint. */
   callback: { companyId: number, endpoints?: boolean }

@@ -4,18 +4,14 @@ import type { Database } from '@dispatch/database'
 import type { Host } from '@dispatch/host'
 import { before, type JobPayloads, type Queue } from '@dispatch/queue'
 import { applyPoll, findTrackedStep, listDuePolls, type OnStatusChange, type PollWindow } from '../../store/vendor/deliveries.ts'
-import { listStranded } from '../../store/vendor/inbound.ts'
 import type { StatusQuery } from './status-query.ts'
 
 /** In seconds after the acceptance: `after`: the first query; `until`: the last one. `every`: between two. A manifest may differ. */
 export const defaultPollSchedule = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
 
-/** Milliseconds after which an open event has surely lost its job. */
-const strandedAfter = 2 * 3600 * 1000
-
 type Options = { database: Database, host: Host, queue: Queue, statusQuery: StatusQuery, log: Log }
 
-/** Queues the steps whose status is due, and the events whose jobs were lost. */
+/** Queues the steps whose status is due. */
 export function createPollSweep ({ database, host, queue }: Options): () => Promise<void> {
   return async () => {
     const time = await database.time()
@@ -24,8 +20,6 @@ export function createPollSweep ({ database, host, queue }: Options): () => Prom
       await queue.send('poll',
         steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
     }
-    const stranded = await listStranded(database, before(time, strandedAfter))
-    await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
   }
 }
 

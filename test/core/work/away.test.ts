@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { type Embedded, startEmbedded } from '../../../core/packages/embedded-postgres/embedded.ts'
+import { eventSpool } from '../../../core/packages/features/vendor-events/service/event-spool.ts'
+import { inbox } from '../../../core/packages/features/vendor-events/service/inbox.ts'
 import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
@@ -100,7 +102,7 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
 await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async () => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_5' })
   writeFileSync(join(service.app.get('config').dataDirectory, 'webhooks', '00000000000000000-broken.jsonl'), '{"inboundId":')
-  await service.app.get('eventSpool').put({
+  await service.app.find(eventSpool).put({
     inboundId: '0199a000-0000-7000-8000-000000000002',
     service: 'esign',
     providerCode: 'seal-one',
@@ -129,10 +131,10 @@ await t.test('what a dead process left on the disk is taken up by the next one, 
     body: Buffer.from(JSON.stringify({ transaction: 'tx_4', type: 'viewed' })),
     receivedAt: new Date()
   }
-  const spool = service.app.get('eventSpool')
+  const spool = service.app.find(eventSpool)
   await spool.put(arrival)
   await spool.put(arrival)
-  await Promise.all([service.app.get('inbox').drain(), service.app.get('inbox').drain()])
+  await Promise.all([service.app.find(inbox).drain(), service.app.find(inbox).drain()])
   await until('it is applied', async () => (await delivery(dispatchId)).events.length > 0)
   t.equal((await delivery(dispatchId)).events.length, 1)
 })

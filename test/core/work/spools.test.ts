@@ -4,10 +4,10 @@ import t, { type Test } from 'tap'
 import { createKeyring } from '../../../core/packages/common/keyring.ts'
 import type { Log } from '../../../core/packages/common/log.ts'
 import { DatabaseUnavailable } from '../../../core/packages/database/unavailable.ts'
+import { openEventSpool } from '../../../core/packages/features/vendor-events/service/event-spool.ts'
+import type { InboundEvent } from '../../../core/packages/features/vendor-events/store/inbound.ts'
 import { draftLifetime } from '../../../core/packages/files/atomic.ts'
 import { type LateOutcome, openOutcomeSpool } from '../../../core/pipeline/run/outcome-spool.ts'
-import type { InboundEvent } from '../../../core/store/vendor/inbound.ts'
-import { openEventSpool } from '../../../core/work/inbox/event-spool.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 
 /** A spool with things by their names; `drain` answers the names in the order in which they were handed over. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { inbox } from '../../../core/packages/features/vendor-events/service/inbox.ts'
 import { webhookRefusals } from '../../support/webhook-refusals.ts'
 import { hookService, until } from './support.ts'
 
@@ -31,7 +32,7 @@ await t.test('a form that is signed with its address counts once, however its fi
   for (const again of ['transaction=f_1&type=accepted', 'type=accepted&transaction=f_1', 'transaction=%66_1&type=accepted']) {
     await send(again)
   }
-  await service.app.get('inbox').settle()
+  await service.app.find(inbox).settle()
   await idle()
   t.equal((await delivery(dispatchId)).events.length, 1, 'replayed, re-ordered and re-encoded ones are the same event')
   for (const forged of ['transaction=f_1&type=there', 'transaction=f_1&type=accepted&x=1', 'transaction=f_1']) {

@@ -7,6 +7,12 @@ import { publicKeysIn } from './public-keys.ts'
 /** A JSON Web Key Set (RFC 7517) of public keys. */
 export type KeySet = { readonly keys: readonly JsonObject[] }
 
+/** Credentials of the server's configuration, `user:password`, by the provider's code in capitals, `_` for `-`. */
+export type EndpointAuth = Readonly<Record<string, string>>
+
+/** Public keys that the server itself has for a provider, in place of those that it declares. */
+export type EndpointKeys = (code: string) => KeySet | undefined
+
 /** The public keys of one vendor. */
 export type KeySource = {
   /** Finds the key for a signature among the known keys. Throws jose's JWKSNoMatchingKey. */

@@ -6,6 +6,7 @@ import { has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
 import type { InstalledProvider } from '../../../host/load/load.ts'
+import { webhookVerifier } from '../../vendor-events/service/webhook-verifier.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const market = (method: string, path = '', body?: unknown): Promise<Answer> =>
@@ -65,7 +66,7 @@ async function eventVerdict (provider: InstalledProvider | undefined, secretFiel
   const body = Buffer.from('{}')
   const delivery = { body, headers: { 'x-signature': createHmac('sha256', canary).update(body).digest('hex') } }
   const incoming = { provider: { ...provider, manifest }, service: 'esign', account, delivery, receivedAt: new Date() } as const
-  return (await service.app.get('webhookVerifier').verify(incoming)).outcome
+  return (await service.app.find(webhookVerifier).verify(incoming)).outcome
 }
 
 await t.test('settings become what the newer version makes of them, with the secrets under their new names', async (t) => {

@@ -1,18 +1,15 @@
 import { errorMessageOf, type JsonObject, type Keyring, type Log } from '@dispatch/common'
 import { type DeliveryMark, type DeliveryStatus, isDeliveryMark } from '@dispatch/contract'
+import { applyPoll, type Configurations, matchSteps, type OnReply, type OnStatusChange, type Owner, redactorsOf, servingIn,
+  type StatusQuery, type TrackedStep, wasPolledSince } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { declaredUrl, type EventReading, type Handshake, handshakeIn, type Host, type InstalledProvider, isConfirmed, isHinted,
   type ReadEvent, readEvent, readRequest, type Reply, statusOf, type WebhookManifest } from '@dispatch/host'
 import type { Queue } from '@dispatch/queue'
 import { type FetchJson, nothingToHide, type Redactor } from '@dispatch/vendor-io'
-import { servingIn } from '../../configuration/serving.ts'
-import { redactorsOf } from '../../configuration/vault.ts'
-import type { Configurations, Owner } from '../../store/configuration/configurations.ts'
-import { applyInbound, applyPoll, applyReply, matchSteps, type OnReply, type OnStatusChange, type TrackedStep,
-  wasPolledSince } from '../../store/vendor/deliveries.ts'
+import { applyInbound, applyReply } from '../store/applied.ts'
 import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound, type InboundRow,
-  splitInbound } from '../../store/vendor/inbound.ts'
-import type { StatusQuery } from '../status/status-query.ts'
+  splitInbound } from '../store/inbound.ts'
 import { enqueueInbound } from './inbox.ts'
 import { digestFor, unpark } from './webhook-receiver.ts'
 import type { WebhookVerifier } from './webhook-verifier.ts'

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { readConfig } from '../../plugins/config/config.ts'
-import { basic, hmac, hookService, jwksUrl, jws, paths, serverAuth, until, vendorKey } from '../core/work/support.ts'
-import { contains, has } from '../support/matching.ts'
-import { shippedProviders } from '../support/service.ts'
-import { webhookRefusals } from '../support/webhook-refusals.ts'
+import { readConfig } from '../../../../../plugins/config/config.ts'
+import { basic, hmac, hookService, jwksUrl, jws, paths, serverAuth, until, vendorKey } from '../../../../../test/core/work/support.ts'
+import { contains, has } from '../../../../../test/support/matching.ts'
+import { shippedProviders } from '../../../../../test/support/service.ts'
+import { webhookRefusals } from '../../../../../test/support/webhook-refusals.ts'
 
 const key = vendorKey('scd_1')
 const service = await hookService(t)

@@ -2,8 +2,9 @@ import { type Envelope, isUuid, type JsonObject, type Keyring, type Log, observe
 import { type DeliveryService, isDeliveryService, within } from '@dispatch/contract'
 import { contentOf, type Echo, handshakeIn, type Host, type InstalledProvider, isHinted, keptRequest, readRequest, verifiersOf,
   type WebhookManifest, type WebhookRequest, webhookUrl } from '@dispatch/host'
+import { token } from '@dispatch/plugins/feature'
 import { hash } from 'node:crypto'
-import type { InboundEvent } from '../../store/vendor/inbound.ts'
+import type { InboundEvent } from '../store/inbound.ts'
 import type { Inbox } from './inbox.ts'
 import type { IncomingWebhook, Verification, WebhookVerifier } from './webhook-verifier.ts'
 
@@ -17,6 +18,8 @@ export type WebhookReceiver = {
   /** Verifies an event and keeps it. Resolves within a second, in every case, to the answer that the vendor expects. */
   receive: (posted: PostedWebhook) => Promise<WebhookAnswer>
 }
+
+export const webhookReceiver = token<WebhookReceiver>('webhookReceiver')
 
 type Options = {
   host: Host

@@ -1,7 +1,8 @@
 import { createBatcher, type Log } from '@dispatch/common'
 import { DatabaseUnavailable } from '@dispatch/database'
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
-import type { InboundEvent } from '../../store/vendor/inbound.ts'
+import { token } from '@dispatch/plugins/feature'
+import type { InboundEvent } from '../store/inbound.ts'
 
 /** Events on the local disk, until the database can take them. */
 export type EventSpool = {
@@ -15,18 +16,32 @@ export type EventSpool = {
   drain: (take: (arrivals: readonly InboundEvent[]) => Promise<unknown>) => Promise<void>
 }
 
+export const eventSpool = token<EventSpool>('eventSpool')
+
 const mebibyte = 1024 * 1024
 
 /** The limits of the events in one file, and in one transaction. */
 export const eventBatchLimits = { maxBatch: 500, maxBytes: 8 * mebibyte }
 
+type Options = { folder: string, now: () => Date, newId: () => string, log: Log }
+
+/** A spool that is opened when it is first used. Where that fails, the next use tries it again. */
+export function openLately (options: Options): EventSpool {
+  let opening: Promise<EventSpool> | undefined
+  const opened = (): Promise<EventSpool> =>
+    opening ??= openEventSpool(options).catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+  return {
+    put: async (arrival) => (await opened()).put(arrival),
+    count: async () => (await opened()).count(),
+    drain: async (take) => (await opened()).drain(take)
+  }
+}
+
 /** Opens the spool in a folder. Processes may share it: an event that two of them drain is recorded once. */
-export async function openEventSpool ({ folder, now, newId, log }: {
-  folder: string
-  now: () => Date
-  newId: () => string
-  log: Log
-}): Promise<EventSpool> {
+export async function openEventSpool ({ folder, now, newId, log }: Options): Promise<EventSpool> {
   const files = await openAtomicFiles({ folder, ending: '.jsonl', log })
   let last = 0
 

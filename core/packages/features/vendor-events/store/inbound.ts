@@ -1,10 +1,10 @@
 import type { Envelope, JsonObject } from '@dispatch/common'
 import type { DeliveryService } from '@dispatch/contract'
+import { type OwnedConfiguration, ownedConfiguration, type Owner } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { columns, type InboundState, type Tables } from '@dispatch/tables'
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
-import { type OwnedConfiguration, ownedConfiguration, type Owner } from '../configuration/configurations.ts'
 
 /** An event of a vendor as it was received. */
 export type InboundEvent = {

@@ -1,12 +1,11 @@
 import { isUuid, type JsonObject, type Keyring, withTimeLimit } from '@dispatch/common'
 import type { DeliveryService } from '@dispatch/contract'
+import { type Owner, servingIn, vaultOf } from '@dispatch/core'
 import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
-import { type InstalledProvider, type KeySet, type KeySource, type KeySources, openSettings, type SignatureFault, type Verifier,
-  verifiersOf, verifyWebhook, type WebhookManifest, type WebhookRequest, type WebhookVerification } from '@dispatch/host'
-import { servingIn } from '../../configuration/serving.ts'
-import { vaultOf } from '../../configuration/vault.ts'
-import type { Owner } from '../../store/configuration/configurations.ts'
-import { findWebhookAccount, type WebhookAccount } from '../../store/vendor/inbound.ts'
+import { type EndpointAuth, type EndpointKeys, type InstalledProvider, type KeySource, type KeySources, openSettings, type SignatureFault,
+  type Verifier, verifiersOf, verifyWebhook, type WebhookManifest, type WebhookRequest, type WebhookVerification } from '@dispatch/host'
+import { token } from '@dispatch/plugins/feature'
+import { findWebhookAccount, type WebhookAccount } from '../store/inbound.ts'
 
 /** An event as it came to the URL of a provider. `account`: the id in the URL, if any. */
 export type IncomingWebhook = {
@@ -36,11 +35,7 @@ export type WebhookVerifier = {
   settingsFor: (incoming: Pick<IncomingWebhook, 'provider' | 'account'>) => Promise<JsonObject>
 }
 
-/** Credentials of the server's configuration, `user:password`, by the provider's code in capitals, `_` for `-`. */
-export type EndpointAuth = Readonly<Record<string, string>>
-
-/** Public keys that the server itself has for a provider, in place of those that it declares. */
-export type EndpointKeys = (code: string) => KeySet | undefined
+export const webhookVerifier = token<WebhookVerifier>('webhookVerifier')
 
 type Options = {
   database: Database

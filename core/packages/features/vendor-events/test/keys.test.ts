@@ -1,6 +1,7 @@
 import t from 'tap'
-import { lacks } from '../../support/matching.ts'
-import { hookService, paths, until, vendorKey } from './support.ts'
+import { hookService, paths, until, vendorKey } from '../../../../../test/core/work/support.ts'
+import { lacks } from '../../../../../test/support/matching.ts'
+import { inbox } from '../service/inbox.ts'
 
 const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
 const [first, second, stranger] = [vendorKey('scd_1'), vendorKey('scd_2'), vendorKey('scd_9')]
@@ -15,8 +16,8 @@ const sealed = (event: object, { sign }: Pick<typeof first, 'sign'>, header?: ob
 }
 /** A busy machine may have sent some of them to the disk. */
 const settled = async () => {
-  await service.app.get('inbox').settle()
-  await service.app.get('inbox').drain()
+  await service.app.find(inbox).settle()
+  await service.app.find(inbox).drain()
   await until('nothing is parked', async () => (await inbound()).every(({ parked }) => parked === null))
 }
 

@@ -1,7 +1,8 @@
 import { createBatcher, type Log, withTimeLimit } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
+import { token } from '@dispatch/plugins/feature'
 import type { Queue } from '@dispatch/queue'
-import { type EnqueueInbound, type InboundEvent, recordInbound } from '../../store/vendor/inbound.ts'
+import { type EnqueueInbound, type InboundEvent, recordInbound } from '../store/inbound.ts'
 import { eventBatchLimits, type EventSpool } from './event-spool.ts'
 
 /** Keeps events: in the database, or on the disk while the database does not take them. */
@@ -13,6 +14,8 @@ export type Inbox = {
   /** Resolves when nothing is being written. */
   settle: () => Promise<void>
 }
+
+export const inbox = token<Inbox>('inbox')
 
 /** The most events that wait for the database; further ones go to the disk at once. */
 const mostWaiting = 2_000

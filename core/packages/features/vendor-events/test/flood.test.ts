@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hookService, paths, until, vendorKey } from './support.ts'
+import { hookService, paths, until, vendorKey } from '../../../../../test/core/work/support.ts'
 
 const key = vendorKey('scd_1')
 const service = await hookService(t)

@@ -1,9 +1,9 @@
 import { DispatchError } from '@dispatch/contract'
-import type { WebhookAnswer, WebhookReceiver } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
+import type { WebhookAnswer, WebhookReceiver } from '../service/webhook-receiver.ts'
 
 const mebibyte = 1024 * 1024
 const bytes = 'application/octet-stream'
@@ -54,7 +54,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: Webh
   }, receive)
 
   // A vendor tries the address, or sends its events in the query. No client of the API does.
-  app.get<Address>(path, { config, schema: { hide: true, response } }, receive)
+  app.get<Address>(path, { config, schema: { operationId: 'tryWebhook', hide: true, response } }, receive)
   done()
 }
 
