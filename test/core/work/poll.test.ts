@@ -1,5 +1,6 @@
 import t from 'tap'
 import { refusalOf } from '../../../core/packages/contract/delivery.ts'
+import { queueStranded } from '../../../core/packages/features/vendor-events/service/work.ts'
 import { createPollSweep } from '../../../core/work/status/poll.ts'
 import { has } from '../../support/matching.ts'
 import { hookService, until } from './support.ts'
@@ -96,7 +97,7 @@ await t.test('an event whose job was lost is found again', async () => {
     received_at: new Date(clock.time - 3 * hour),
     state: 'waiting'
   }).execute()
-  await sweep()
+  await queueStranded({ database: app.get('database'), queue: app.get('queue') })
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
 })
 
