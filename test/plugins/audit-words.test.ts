@@ -1,10 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { en } from '../../plugins/console/language/en.ts'
+import { templateHelp } from '../../plugins/console/language/template-help.ts'
 import { auditWords } from '../../plugins/console/pages/audit-words.ts'
 import { findFeatures } from '../../plugins/features/find-features.ts'
 
-const core = join(import.meta.dirname, '../../core')
+const [core, templates] = ['core', 'templates'].map((name) => join(import.meta.dirname, '../..', name)) as [string, string]
 /** An action is a thing and what was done to it. */
 const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn|said|sent))'/g
 /** Those that a place puts together from the thing and what was done. */
@@ -48,4 +50,27 @@ await t.test('every action of the audit log has words in both languages, and no 
   })) {
     t.not(en, fr, code)
   }
+})
+
+await t.test('what shared templates say of their fields has a French form, and nothing else has', (t) => {
+  const told = new Set<string>()
+  const read = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, member] of Object.entries(value)) {
+      if (name === 'description' && typeof member === 'string') told.add(member)
+      else read(member)
+    }
+  }
+  for (const file of globSync('*/schema.json', { cwd: templates })) {
+    const { properties, $defs } = JSON.parse(readFileSync(join(templates, file), 'utf8')) as Record<string, unknown>
+    read([properties, $defs])
+  }
+  t.same(Object.keys(templateHelp['fr'] ?? {}).toSorted(), [...told].toSorted())
+  t.end()
+})
+
+await t.test('each cause of a failure has a short form for the timeline', (t) => {
+  const named = (kind: string): string[] => Object.keys(en).filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length))
+  t.same([...named('cause_'), 'internal_error'].toSorted(), named('fault_').toSorted())
+  t.end()
 })

@@ -35,6 +35,22 @@ async function newestIn (form: 'keys' | 'secret', by: string): Promise<string> {
 const make = async (fields: Record<string, string> | [string, string][], by = cookie): Promise<Answer> =>
   post('/developers/keys', [...Array.isArray(fields) ? fields : Object.entries(fields), ['newest', await newestIn('keys', by)]], by)
 
+await t.test('keys that are ticked are revoked together, once it was asked', async (t) => {
+  const { admin } = await service.company('ticking')
+  const own = await signIn(admin)
+  const ids: string[] = []
+  for (const name of ['One', 'Two', 'Three']) {
+    ids.push((await send('POST', '/api/v1/keys', { body: { name, mode: 'live', scopes: ['send'] } }, admin)).body.id)
+  }
+  const [one = '', two = ''] = ids
+  contains(t, (await open('/developers', own)).body, `<input type="checkbox" form="keys-chosen" name="row-${one}" value="${one}"`)
+  const ticked = { [`row-${one}`]: one, [`row-${two}`]: two }
+  contains(t, (await post('/developers/keys/chosen/revoke', ticked, own)).body, en.keysRevokeIntro)
+  t.equal((await keysOf(admin)).length, 3, 'it was only asked for')
+  contains(t, (await confirm('/developers/keys/chosen/revoke', ticked, own)).body, 'Done: 2 of 2.')
+  t.same((await keysOf(admin)).map(({ name }) => name), ['Three'])
+})
+
 await t.test('a key is made and shown once: it works, no page shows it again, and a form that is sent again makes no other', async (t) => {
   const fields = { ...shop, newest: await newestIn('keys', cookie) }
   const made = await post('/developers/keys', fields, cookie)

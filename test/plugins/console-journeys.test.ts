@@ -1,7 +1,9 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { wordsOf as withApproving } from '../../core/packages/features/approvals/pages/words.ts'
 import { wordsOf as withApps } from '../../core/packages/features/authenticators/pages/words.ts'
+import { wordsOf as withBatches } from '../../core/packages/features/batches/pages/words.ts'
 import { wordsOf as withLinks } from '../../core/packages/features/links/pages/words.ts'
 import { wordsOf as withMarketplace } from '../../core/packages/features/marketplace/pages/words.ts'
 import { wordsOf as withTemplates } from '../../core/packages/features/templates/pages/words.ts'
@@ -11,13 +13,23 @@ import { directory, provide } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { invoiceRequest, operator, shippedProviders, startService, type TestService } from '../support/service.ts'
-import { isRight, launchChromium, openMenu, signInAt, watchFaults } from './support/chromium.ts'
+import { isRight, launchChromium, openMenu, signInAt, watchFaults, withoutMouse } from './support/chromium.ts'
 
-const wordsOf = (words: Words) => ({ ...withApps(words), ...withLinks(words), ...withTemplates(words), ...withMarketplace(words) })
+const wordsOf = (words: Words) => ({
+  ...withApproving(words),
+  ...withBatches(words),
+  ...withApps(words),
+  ...withLinks(words),
+  ...withTemplates(words),
+  ...withMarketplace(words)
+})
 
 type Company = Awaited<ReturnType<TestService['company']>>
 
-/** Who makes a journey, in a browser of their own. Without script the console is French, and the screen as narrow as it may be. */
+/**
+ * Who makes a journey, in a browser of their own. Without script the console is French, the screen as narrow as it may be, and there is no
+ * mouse.
+ */
 type Person = {
   t: Test
   page: Page
@@ -316,6 +328,61 @@ async function inBrowser (browser: Browser): Promise<void> {
       for (const text of ['"name":"Ada Lovelace"', '"postalCode":"75002"']) contains(t, JSON.stringify(sent), text)
     },
 
+    async 'sends a batch, which somebody else approves' ({ t, page, words, company: { admin, member }, somebody, look }) {
+      await send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, admin)
+      await send('POST', '/api/v1/company/approval-rules', { body: { name: 'Everything' } }, admin)
+      const rows = ['phone,text', '+33612345678,Hello', 'nowhere,Hello', '+33687654321,Hello']
+      await signInAt(page, '/console/batches', member)
+      await page.selectOption('#f-service', 'sms')
+      await page.setInputFiles('input[type=file]', { name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(`${rows.join('\n')}\n`) })
+      await press(page, words.batchRead)
+      await look('the columns of a batch')
+      for (const [index, pointer] of ['/sms/phoneNumber', '/sms/message'].entries()) {
+        await page.locator('input[name=place]').nth(index).fill(pointer)
+      }
+      await press(page, words.batchCheck)
+      const at = new URL(page.url()).pathname
+      const resume = page.getByRole('button', { name: words.batchSendNow.replace('{n}', '2') })
+      const comes = async (one: Page, what: Locator): Promise<void> => {
+        for (; await what.count() === 0; await one.goto(new URL(one.url()).pathname)) await one.waitForTimeout(100)
+      }
+      await comes(page, resume)
+      await look('a batch that is checked')
+      await resume.click()
+
+      const theirs = await somebody()
+      await signInAt(theirs, '/console/approvals', admin)
+      const waiting = theirs.locator('main table a')
+      await comes(theirs, waiting)
+      await waiting.click()
+      await press(theirs, words.approvalApprove)
+      t.equal(new URL(theirs.url()).pathname, at, 'whoever approves it is led to the batch')
+      await comes(page, page.getByText(words.batch_finished, { exact: true }).first())
+      t.equal(new URL(page.url()).pathname, at)
+      const { body: { data } } = await send('GET', '/api/v1/dispatches?service=sms', {}, admin)
+      t.equal(data.length, 2, 'all rows but the one with a fault')
+    },
+
+    async 'finds somebody by a part of a name' ({ t, page, words, company: { admin }, own, scripted }) {
+      const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
+        body: invoiceRequest({ customer: { name: `Grace ${own} Hopper`, email: 'grace@example.com' } })
+      }, admin)
+      await signInAt(page, '/console', admin)
+      const found = page.locator(`${scripted ? 'dialog' : 'main'} a[href$="/dispatches/${String(dispatchId)}"]`)
+      if (scripted) {
+        await page.waitForLoadState('load')
+        await page.keyboard.press('/')
+        await page.keyboard.type(own)
+      } else {
+        await page.click('header a.find')
+        await page.fill('main input[type=search]', own)
+        await page.keyboard.press('Enter')
+      }
+      await found.click()
+      await page.waitForURL(`**/dispatches/${String(dispatchId)}`)
+      t.equal(await statusOf(page).textContent(), words.status_succeeded)
+    },
+
     async 'edits a template and publishes it' ({ t, page, words, company: { admin }, scripted }) {
       /** Writes the last line of the template: with script in the editor. `anew`: in the place of the one that is there. */
       async function writeLine (line: string, place: 'anew' | 'below'): Promise<void> {
@@ -442,11 +509,12 @@ async function inBrowser (browser: Browser): Promise<void> {
       viewport: { width: scripted ? 1280 : 360, height: 800 }
     }
     for (const [name, make] of Object.entries(journeys)) {
-      await t.test(`a person ${name}, ${scripted ? 'with' : 'without'} script`, async (t) => {
+      await t.test(`a person ${name}, ${scripted ? 'with script' : 'without script, by the keyboard alone'}`, async (t) => {
         const own = `journey-${String(++journey)}`
         const open = async (): Promise<{ page: Page, faults: string[], close: () => Promise<void> }> => {
           const context = await browser.newContext(options)
-          return { faults: watchFaults(context, url), page: await context.newPage(), close: () => context.close() }
+          const page = await context.newPage()
+          return { faults: watchFaults(context, url), page: scripted ? page : withoutMouse(page), close: () => context.close() }
         }
         const opened = [await open()]
         const [{ page }] = opened as [typeof opened[0]]

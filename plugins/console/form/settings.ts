@@ -2,6 +2,7 @@ import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
+import { templateHelp } from '../language/template-help.ts'
 import { checkField, choiceField, type Field, linesField, type Option, spaced, textField } from './fields.ts'
 import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
 import { sentenceOf } from './sentence.ts'
@@ -73,7 +74,8 @@ function textsOf (words: Words, schema: FieldSchema): OwnTexts {
   const { description, 'x-texts': texts = {}, 'x-words': name, 'x-data': data } = schema
   if (name !== undefined) return fieldWords(words, name)
   const title = schema.title ?? (data === undefined ? undefined : wordFor(words, 'data', data))
-  return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description }, ...texts[words.code] }
+  const said = data === undefined || description === undefined ? description : templateHelp[words.code]?.[description] ?? description
+  return { ...title === undefined ? {} : { title }, ...said === undefined ? {} : { description: said }, ...texts[words.code] }
 }
 
 type OwnTexts = { title?: string, description?: string }
@@ -118,9 +120,9 @@ function fieldOf (
   if (kind === 'secret') return secretField(words, schema, field, value)
   if (kind === 'group') {
     const values = isObject(value) ? value : {}
-    return html`<fieldset><legend>${field.label}</legend>${helpAndFaults(words, field, { path, problems })}${
+    return html`<fieldset><legend>${field.label}</legend>${helpAndFaults(words, field, { path, problems })}<div class="dense">${
       fieldsOf(words, schema, { values, problems }, { name: `${field.name}.`, path })
-    }</fieldset>`
+    }</div></fieldset>`
   }
   if (kind === 'rows') return rowsField(words, schema, field, value, { path, problems })
   const shown = { ...field, value: textOf(kind, value) }
@@ -169,11 +171,13 @@ function rowsField (
 ): Html {
   const { name, label } = field
   const rows = isList(value) ? value : []
+  const columns = Object.values(items.properties ?? {})
+  const isShort = columns.length <= mostColumns && columns.every((column) => inRow.includes(kindOf(column)))
   return html`<fieldset><legend>${label}</legend>${helpAndFaults(words, field, { path, problems })}
 <input type="hidden" name="${name}:rows" value="${String(rows.length)}">${
     rows.map((row, index) => {
       const at = { name: `${name}.${String(index)}.`, path: `${path}/${String(index)}` }
-      return html`<fieldset class="line"><legend>${fill(words.line, { n: index + 1 })}</legend>${
+      return html`<fieldset class="line${isShort ? ' row' : ''}"><legend>${fill(words.line, { n: index + 1 })}</legend>${
         helpAndFaults(words, { name, label }, { path: at.path, problems })
       }<div class="filters">${fieldsOf(words, items, { values: isObject(row) ? row : {}, problems }, at)}
 <div class="actions"><button class="second" name=":remove" value="${name}.${String(index)}" aria-label="${
@@ -188,6 +192,10 @@ function rowsField (
       : html``
   }</fieldset>`
 }
+
+/** Lines of so many fields, each of one line, stand below each other as the rows of a table do. */
+const mostColumns = 6
+const inRow: readonly Kind[] = ['text', 'number', 'choice', 'flag']
 
 /** The most lines of a list in a form. */
 export const mostRows = 100

@@ -72,6 +72,7 @@ type Kind =
   | 'effect'
   | 'event'
   | 'cause'
+  | 'fault'
   | 'earnest'
   | 'role'
   | 'scope'

@@ -8,6 +8,7 @@ import { callbackList } from './callbacks.ts'
 import type { Asked, Confirmation } from './confirm.ts'
 import { keyForm, keyIn, keyTable, madeBy, madePage } from './keys.ts'
 import { copied, copyable, notice, page, table, time } from './layout.ts'
+import { withMany } from './many.ts'
 import { errorOf, type Typed } from './typed.ts'
 
 type List<Item> = { data: Item[], nextCursor: string | null }
@@ -44,6 +45,15 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     const revoked = await visitOf(request).api.send('DELETE', `/api/v1/keys/${encodeURIComponent(request.params.id)}`)
     if (!revoked.ok) throw new ApiRefused(revoked)
     return reply.redirect('/console/developers?revoked=1', 303)
+  })
+
+  withMany(app, {
+    path: '/developers/keys/chosen/revoke',
+    list: () => '/console/developers',
+    section: 'developers',
+    title: ({ words }) => words.keysRevoke,
+    says: ({ words }) => words.keysRevokeIntro,
+    act: ({ api }, id) => api.send('DELETE', `/api/v1/keys/${encodeURIComponent(id)}`)
   })
 
   const renewal = { confirms: (request: Asked) => secretRenewal(visitOf(request).words, '/console/developers') }

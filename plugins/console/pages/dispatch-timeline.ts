@@ -101,6 +101,7 @@ function factText (words: Words, name: string, value: Fact, providers: readonly 
   if (typeof value !== 'string') return ''
   if (name === 'providerName' || name === 'nextProviderName') return nameOf(providers, value)
   if (name === 'outcome') return wordFor(words, 'status', value)
+  if (name === 'error') return wordFor(words, 'fault', value)
   return name === 'status' || name === 'before' ? stateText(words, value) : value
 }
 

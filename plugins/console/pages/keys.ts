@@ -5,6 +5,7 @@ import { type KeyView, type NewKeyView, scopesWithin, type UserView } from '../s
 import type { Mode } from '../session/mode.ts'
 import type { Visit } from '../session/visit.ts'
 import { copied, notice, page, table, time } from './layout.ts'
+import { picks, picksForm } from './many.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
 import { servicesField, servicesIn } from './user.ts'
 
@@ -12,8 +13,11 @@ import { servicesField, servicesIn } from './user.ts'
 export function keyTable (visit: Visit, keys: readonly KeyView[], users: readonly UserView[]): Html {
   const { words } = visit
   if (keys.length === 0) return html`<p>${words.keysNone}</p>`
+  const { title, cell } = picks(words, 'keys-chosen', ({ id, name }: KeyView) => ({ id, name }))
   const rows = keys.map((key) =>
-    html`<tr><th scope="row">${key.name}<div class="quiet"><code>${key.prefix}…${key.last4}</code></div></th><td>${
+    html`<tr><td class="pick">${
+      cell(key)
+    }</td><th scope="row">${key.name}<div class="quiet"><code>${key.prefix}…${key.last4}</code></div></th><td>${
       allowedServices(words, key.services)
     }<div class="quiet">${scopesOf(words, key.scopes)}</div></td><td>${userOf(visit, key.userId, users)}</td><td>${
       time(key.createdAt)
@@ -21,8 +25,10 @@ export function keyTable (visit: Visit, keys: readonly KeyView[], users: readonl
       key.expiresAt === null ? words.keyExpiresNever : time(key.expiresAt)
     }</td><td>${revokeForm(words, key)}</td></tr>\n`
   )
-  const head = [words.name, words.services, words.keyUser, words.created, words.keyUsed, words.keyExpires, words.action]
-  return table(words.keys, head, rows)
+  const head = [title, words.name, words.services, words.keyUser, words.created, words.keyUsed, words.keyExpires, words.action]
+  return html`${table(words.keys, head, rows)}${
+    picksForm(words, 'keys-chosen', { action: '/console/developers/keys/chosen/revoke', label: words.keysRevoke })
+  }`
 }
 
 /** What a key may be used for, in words; one that may be used for all that its user may do, as those of older releases, stands out. */

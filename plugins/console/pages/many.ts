@@ -27,9 +27,13 @@ export function picks<Row> (words: Words, form: string, of: Named<Row>): { title
   }
 }
 
-/** The form below a list, with the button that does something with the rows that are ticked. */
-export function picksForm (words: Words, form: string, { action, label }: { action: string, label: string }): Html {
-  return html`<form method="post" id="${form}" action="${action}"><div class="actions"><span class="quiet">${words.manyDo}</span><button class="second">${label}</button></div></form>`
+/** The form below a list, with the button that does something with the rows that are ticked. `asks`: fields of the form. */
+export function picksForm (
+  words: Words,
+  form: string,
+  { action, label, asks = html`` }: { action: string, label: string, asks?: Html }
+): Html {
+  return html`<form method="post" id="${form}" action="${action}">${asks}<div class="actions"><span class="quiet">${words.manyDo}</span><button class="second">${label}</button></div></form>`
 }
 
 /** The ids of the rows that are ticked. */
@@ -47,7 +51,7 @@ export type Many = {
   title: (visit: Visit) => string
   /** What will happen, where the reader is asked first. */
   says?: (visit: Visit) => string
-  act: (visit: Visit, id: string) => Promise<ApiAnswer<unknown>>
+  act: (visit: Visit, id: string, body: URLSearchParams) => Promise<ApiAnswer<unknown>>
 }
 
 /** A route that does something with each row that is ticked, and tells with which it could not. */
@@ -65,7 +69,7 @@ export function withMany (app: FastifyInstance, { path, list, section, title, sa
     const { words } = visit
     const refused: Refusal[] = []
     for (const id of picked) {
-      const answer = await act(visit, id)
+      const answer = await act(visit, id, request.body)
       if (!answer.ok) refused.push(answer)
     }
     const done = picked.length - refused.length

@@ -178,12 +178,14 @@ type Filling = { problems: Filled['problems'], files: readonly ListedFile[] }
 function aboutSection (words: Words, draft: Draft, { problems, files }: Filling): Html {
   const { service, fields, provider } = draft
   const providers = choosable(words, draft)
-  return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${wordFor(words, 'service', service)}</h2>${
+  return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${
+    wordFor(words, 'service', service)
+  }</h2><div class="dense">${
     fieldsOf(words, withFiles(serviceForms[service] ?? {}, files, fields), { values: fields, problems }, {
       name: 'request.',
       path: `/${service}`
     })
-  }${uploadButton(words, draft)}${
+  }</div>${uploadButton(words, draft)}${
     providers.length === 0 ? html`` : html`${
       choiceField({
         name: 'provider',
@@ -268,12 +270,12 @@ function followingSections (words: Words, { following }: Draft, { problems, file
   return following.map(({ service, fields }) =>
     html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}${words.colon}${
       wordFor(words, 'service', service)
-    }</h2>${
+    }</h2><div class="dense">${
       fieldsOf(words, withFiles(followingForms[service] ?? {}, files, fields), { values: fields, problems }, {
         name: `then.${service}.`,
         path: `/${service}`
       })
-    }<div class="actions"><button class="second" name=":without" value="${service}">${
+    }</div><div class="actions"><button class="second" name=":without" value="${service}">${
       fill(words.sendWithout, { service: wordFor(words, 'service', service) })
     }</button></div></section>`
   )
@@ -319,7 +321,7 @@ function dataFields (words: Words, draft: Draft, form: DataForm, { values, probl
       html`<input type="hidden" name=":computable" value="true">${
         checkField({ name: ':computes', label: words.sendComputes, checked: computes })
       }`
-  }${fieldsOf(words, shown, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}${
+  }<div class="dense">${fieldsOf(words, shown, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}</div>${
     form.leftOut.length === 0 ? html`` : html`<p class="quiet">${fill(words.sendLeftOut, { names: form.leftOut.join(', ') })}</p>`
   }
 <div class="actions"><button class="second" name=":show" value="json">${words.sendAsJson}</button></div>`

@@ -1,6 +1,6 @@
 import axe from 'axe-core'
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import type { Login } from '../../support/service.ts'
 
@@ -101,4 +101,97 @@ export async function isAccessible (t: Test, page: Page, name: string, rules?: r
   const violations = await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' ')))`)
   t.same(violations, [], name)
+}
+
+/** How often Tab is pressed until it is plain that something cannot be reached. */
+const mostTabs = 500
+
+/** What the keyboard stops at, as far as it can be told without pressing a key; only how many to press without looking comes of it. */
+const stops = 'a[href], button, input:not([type=hidden]), select, textarea, summary, iframe, [tabindex="0"]'
+
+/** What an element may have by which it is told apart. */
+type Stop = { type?: string, name?: string, form?: unknown }
+
+/** Presses Tab, or Shift+Tab back, until the focus is on something, or on another choice of the same radio buttons. */
+async function reach (target: Locator): Promise<void> {
+  const page = target.page()
+  const isReached = (): Promise<boolean> =>
+    target.evaluate((element) => {
+      const [wanted, at] = [element, element.ownerDocument.activeElement] as unknown as [Stop, Stop | null]
+      const isRadio = wanted.type === 'radio' && at?.type === 'radio'
+      return at === wanted || isRadio && at.name === wanted.name && at.form === wanted.form
+    })
+  const away = await target.evaluate((element, selector) => {
+    const all = [...element.ownerDocument.querySelectorAll(selector)].filter((one) => one.checkVisibility())
+    return all.indexOf(element) - all.indexOf(element.ownerDocument.activeElement ?? element)
+  }, stops)
+  const key = away < 0 ? 'Shift+Tab' : 'Tab'
+  for (let ahead = Math.abs(away) - 5; ahead > 0; ahead--) await page.keyboard.press(key)
+  for (let pressed = 0; !await isReached(); pressed++) {
+    if (pressed === mostTabs) throw new Error(`The keyboard does not reach ${String(target)}.`)
+    await page.keyboard.press(key)
+  }
+}
+
+type Hand = 'click' | 'fill' | 'check' | 'selectOption'
+
+/** What a hand with a mouse does, done by keys. */
+const byKeys: Readonly<Record<Hand, (target: Locator, value: string) => Promise<void>>> = {
+  async click (target) {
+    await reach(target)
+    // Of the locator, so that it waits for the page to which the key leads.
+    await target.press('Enter')
+  },
+  async fill (target, value) {
+    const { keyboard } = target.page()
+    await reach(target)
+    await keyboard.press('Control+A')
+    await (value === '' ? keyboard.press('Delete') : keyboard.insertText(value))
+  },
+  async check (target) {
+    const { keyboard } = target.page()
+    await reach(target)
+    const isFocused = (): Promise<boolean> => target.evaluate((element) => element.ownerDocument.activeElement === element)
+    while (!await isFocused()) await keyboard.press('ArrowDown')
+    if (!await target.isChecked()) await keyboard.press('Space')
+  },
+  async selectOption (target, value) {
+    const { keyboard } = target.page()
+    await reach(target)
+    await keyboard.press('Home')
+    const options = await target.locator('option').count()
+    for (let index = 0; await target.inputValue() !== value; index++) {
+      if (index === options) throw new Error(`${String(target)} has no "${value}".`)
+      await keyboard.press('ArrowDown')
+    }
+  }
+}
+const isHand = (name: string | symbol): name is Hand => Object.hasOwn(byKeys, name)
+const isLocator = (value: unknown): value is Locator =>
+  typeof value === 'object' && value !== null && 'getByRole' in value && 'nth' in value
+
+/** A page that is used without a mouse: what a test clicks, fills in, ticks or chooses is reached by Tab. */
+export function withoutMouse (page: Page): Page {
+  const locatorOf = (locator: Locator): Locator => handed(locator, () => locator)
+  /** `at`: what an act is done to; its arguments are those of the locator without the first, where that names it. */
+  function handed<Of extends object> (of: Of, at: (selector: string) => Locator): Of {
+    return new Proxy(of, {
+      get (target, name) {
+        if (isHand(name)) {
+          const act = byKeys[name]
+          return target === page
+            ? (selector: string, value = '') => act(at(selector), value)
+            : (value = '') => act(at(''), value)
+        }
+        const value: unknown = Reflect.get(target, name, target)
+        if (typeof value !== 'function') return value
+        return (...given: unknown[]) => {
+          const answer: unknown = Reflect.apply(value, target, given)
+          if (isLocator(answer)) return locatorOf(answer)
+          return name === 'all' ? (answer as Promise<Locator[]>).then((all) => all.map(locatorOf)) : answer
+        }
+      }
+    })
+  }
+  return handed(page, (selector) => page.locator(selector).first())
 }

@@ -1,6 +1,7 @@
 import { defineFeature, ports, service } from '@dispatch/plugins/feature'
 import { endpointPages } from './pages/endpoint.ts'
 import { endpointsPages } from './pages/endpoints.ts'
+import { eventsPages } from './pages/events.ts'
 import { routes } from './routes/routes.ts'
 import { createCallbackSigning, signing } from './service/callback-secrets.ts'
 import { callbacks, createCallbacks } from './service/callbacks.ts'
@@ -86,6 +87,7 @@ export default defineFeature({
   pages: (app, _options, done) => {
     void app.register(endpointsPages)
     void app.register(endpointPages)
+    void app.register(eventsPages)
     done()
   },
   audit: {

@@ -39,5 +39,20 @@ export const words = {
   endpointFailing: 'fails since',
   endpointSaved: 'The endpoint is saved.',
   endpointCallbacks: 'What was sent',
-  endpointCallbacksNone: 'There is nothing.'
+  endpointCallbacksNone: 'There is nothing.',
+  events: 'Events',
+  eventsRead: 'Read the events without an endpoint',
+  eventsIntro: 'All that callbacks tell the company, the oldest first, as programs without a public address read it. ' +
+    'They are kept for 30 days.',
+  eventsSince: 'Kept since somebody looked here first',
+  eventsNone: 'Nothing was told since.',
+  eventsMore: 'The next ones',
+  eventNumber: 'Number',
+  eventAt: 'When',
+  eventType: 'Type',
+  eventAbout: 'About',
+  eventDispatch: 'the dispatch',
+  eventCompany: 'the company',
+  eventBody: 'As it is told',
+  eventBodyOf: 'Event {id} as it is told'
 }

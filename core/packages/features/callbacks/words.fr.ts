@@ -42,5 +42,20 @@ export const words: Record<keyof typeof en, string> = {
   endpointFailing: 'en échec depuis',
   endpointSaved: 'Le point de réception est enregistré.',
   endpointCallbacks: 'Ce qui a été envoyé',
-  endpointCallbacksNone: 'Il n’y a rien.'
+  endpointCallbacksNone: 'Il n’y a rien.',
+  events: 'Événements',
+  eventsRead: 'Lire les événements sans point de réception',
+  eventsIntro: 'Tout ce que les rappels annoncent à la société, le plus ancien d’abord, comme le lisent les ' +
+    'programmes sans adresse publique. Ils sont gardés 30 jours.',
+  eventsSince: 'Gardés depuis la première lecture',
+  eventsNone: 'Rien n’a été annoncé depuis.',
+  eventsMore: 'Les suivants',
+  eventNumber: 'Numéro',
+  eventAt: 'Quand',
+  eventType: 'Type',
+  eventAbout: 'Au sujet de',
+  eventDispatch: 'l’envoi',
+  eventCompany: 'la société',
+  eventBody: 'Tel qu’annoncé',
+  eventBodyOf: 'Événement {id}, tel qu’annoncé'
 }

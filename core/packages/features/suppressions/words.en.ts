@@ -17,6 +17,8 @@ export const words = {
   suppressionRemove: 'Send again',
   suppressionRemoveOf: 'Send again to {address}',
   suppressionRemoveTitle: 'Send again to {address}?',
+  suppressionsRemove: 'Send to them again',
+  suppressionsRemoveIntro: 'Those that you have chosen may get something again. Each can be put on the list again.',
   suppressionWhy: 'Why it may get something again',
   suppressionWhyHelp: 'It stands in the audit log.',
   suppressionRemoved: 'The address gets what is sent to it again.',

@@ -19,6 +19,8 @@ export const words: Record<keyof typeof en, string> = {
   suppressionRemove: 'Envoyer à nouveau',
   suppressionRemoveOf: 'Envoyer à nouveau à {address}',
   suppressionRemoveTitle: 'Envoyer à nouveau à {address} ?',
+  suppressionsRemove: 'Leur envoyer à nouveau',
+  suppressionsRemoveIntro: 'Les adresses choisies peuvent à nouveau recevoir quelque chose. Chacune peut être remise dans la liste.',
   suppressionWhy: 'Pourquoi elle peut à nouveau recevoir quelque chose',
   suppressionWhyHelp: 'La raison figure dans le journal d’audit.',
   suppressionRemoved: 'L’adresse reçoit à nouveau ce qui lui est envoyé.',

@@ -108,7 +108,7 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
   const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>${told}
 <section aria-labelledby="all"><h2 id="all">${words.endpoints}</h2><p>${words.endpointsIntro}</p>${
     endpoints.length === 0 ? html`<p>${words.endpointsNone}</p>` : list(words, endpoints)
-  }</section>
+  }<p><a href="/console/developers/events">${words.eventsRead}</a></p></section>
 <section aria-labelledby="new"><h2 id="new">${words.endpointNew}</h2>${said(words, typed, 'name', 'url', 'types')}
 <form method="post" action="${endpointsAt}" novalidate><input type="hidden" name="newest" value="${endpoints.at(-1)?.id ?? ''}">
 ${endpointFields(words, entered, typed)}<div class="actions"><button>${words.endpointMake}</button></div></form></section>`

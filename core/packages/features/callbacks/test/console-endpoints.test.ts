@@ -119,3 +119,14 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   t.equal((await confirm(`${own}/remove`, {}, cookie)).headers.get('location'), `/console${at}?removed=1`)
   t.equal((await open(own, cookie)).status, 404)
 })
+
+await t.test('the events are read as programs read them, from the oldest on', async (t) => {
+  contains(t, (await open(at, cookie)).body, en.eventsRead)
+  const page = '/developers/events'
+  contains(t, (await open(page, cookie)).body, en.eventsNone)
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing?async=true', { body: invoiceRequest({ number: 'E-1' }) }, acme.admin)
+  await until('it is told', async () => (await open(page, cookie)).body.includes(`/console/dispatches/${String(dispatchId)}"`))
+  contains(t, (await open(page, cookie)).body, '<code>dispatch.succeeded</code>')
+  t.equal((await open(`${page}?after=nonsense`, cookie)).status, 200)
+  t.equal((await open(page, asMember)).status, 403)
+})

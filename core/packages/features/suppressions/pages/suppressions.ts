@@ -1,8 +1,9 @@
 import { ApiRefused, choiceField, errorOf, fill, folded, type Html, html, isFiltered, linesField, type LongList, longList, notice, page,
-  type Query, readFilter, said, textField, time, type Typed, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
+  picks, picksForm, type Query, readFilter, said, textField, time, type Typed, withMany, withQuery, wordFor,
+  wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { channels, type ImportView, reasons, type SuppressionView } from '../contract/suppressions.ts'
-import { reasonWord, type Visit, visitOf, type Words } from './words.ts'
+import { reasonWord, type Visit, visitOf, type Words, wordsOf } from './words.ts'
 
 const at = '/console/suppressions'
 export const apiPath = '/api/v1/suppressions'
@@ -48,6 +49,16 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
     })
     if (done.ok) return reply.redirect(withQuery(at, { added: String(done.body.added), known: String(done.body.known) }), 303)
     return refused(visit, reply.code(done.status), { body, error: errorOf(done) })
+  })
+
+  withMany(app, {
+    path: '/suppressions/chosen/remove',
+    list: () => at,
+    section: 'suppressions',
+    title: ({ words }) => wordsOf(words).suppressionsRemove,
+    says: ({ words }) => wordsOf(words).suppressionsRemoveIntro,
+    act: ({ api }, id, body) =>
+      api.send('DELETE', withQuery(`${apiPath}/${encodeURIComponent(id)}`, { why: (body.get('why') ?? '').trim() }))
   })
 
   app.get<Named>('/suppressions/:id', async (request, reply) => reply.page(await removalView(visitOf(request), request.params.id)))
@@ -162,12 +173,25 @@ function list (visit: Visit, rows: readonly SuppressionView[], isAdmin: boolean)
   const { words } = visit
   const cell = ({ id, address }: SuppressionView): Html =>
     html`<a href="${at}/${id}" aria-label="${fill(words.suppressionRemoveOf, { address })}">${words.suppressionRemove}</a>`
-  return longList(visit, suppressionList, {
-    label: words.suppressions,
-    rows,
-    known: { words },
-    ...isAdmin && { act: { title: words.suppressionRemove, cell } }
-  })
+  return html`${
+    longList(visit, suppressionList, {
+      label: words.suppressions,
+      rows,
+      known: { words },
+      ...isAdmin && {
+        act: { title: words.suppressionRemove, cell },
+        pick: picks(words, 'chosen', ({ id, address }: SuppressionView) => ({ id, name: address }))
+      }
+    })
+  }${
+    isAdmin
+      ? picksForm(words, 'chosen', {
+        action: `${at}/chosen/remove`,
+        label: words.suppressionsRemove,
+        asks: textField({ name: 'why', label: words.suppressionWhy, help: words.suppressionWhyHelp })
+      })
+      : html``
+  }`
 }
 
 function forms (words: Words, typed: Typed | undefined): Html {

@@ -3,7 +3,7 @@ import type { SuppressionView } from '../contract/suppressions.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 
-const wordsOf = withWords({ en, fr })
+export const wordsOf = withWords({ en, fr })
 
 /** The texts of the console and of these pages, in one language. */
 export type Words = ReturnType<typeof wordsOf>

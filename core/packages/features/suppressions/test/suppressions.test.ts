@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { chainBody } from '../../../../../test/support/chains.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
@@ -346,6 +347,20 @@ await t.test('who answers STOP gets no text message any more, START lifts that a
   await writes(other, 'STOP')
   await writes(other, 'START')
   t.same(await reasons(), [`${other} manual`], 'what the company has written down stays')
+})
+
+await t.test('addresses that are ticked are taken from the list together, with one reason', async (t) => {
+  const { admin } = await service.company('ticking')
+  for (const name of ['one', 'two', 'three']) await add({ channel: 'email', address: `${name}@ticking.example` }, admin)
+  const ids = (await list('', admin)).filter(({ address }) => !address.startsWith('three')).map(({ id }) => String(id))
+  const { open, confirm, post, signIn } = openConsole(service)
+  const cookie = await signIn(admin)
+  contains(t, (await open('/suppressions', cookie)).body, `<input type="checkbox" form="chosen" name="row-${ids[0] ?? ''}"`)
+  const ticked = Object.fromEntries(ids.map((id) => [`row-${id}`, id]))
+  contains(t, (await post('/suppressions/chosen/remove', { ...ticked, why: 'They asked' }, cookie)).body, 'name="why" value="They asked"')
+  contains(t, (await confirm('/suppressions/chosen/remove', { ...ticked, why: '' }, cookie)).body, 'Done: 0 of 2.')
+  contains(t, (await confirm('/suppressions/chosen/remove', { ...ticked, why: 'They asked' }, cookie)).body, 'Done: 2 of 2.')
+  t.same((await list('', admin)).map(({ address }) => address), ['three@ticking.example'])
 })
 
 await t.test('a mail unsubscribes its one recipient by a click (RFC 8058): opening the address changes nothing', async (t) => {
