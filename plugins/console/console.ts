@@ -164,7 +164,7 @@ function sendForEver (reply: FastifyReply, bytes: Buffer, type: string): Fastify
 /** The title of a page says first that its form was refused; the script leads to why. */
 function sayRefused (words: Words, markup: string): string {
   return markup.includes('<div class="notice bad"')
-    ? markup.replace('<title>', `<title>${words.refusedTitle}: `).replace('<body', '<body data-refused')
+    ? markup.replace('<title>', `<title>${words.refusedTitle}${words.colon}`).replace('<body', '<body data-refused')
     : markup
 }
 

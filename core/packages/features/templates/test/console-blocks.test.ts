@@ -201,6 +201,17 @@ await t.test('both editors have the same texts, and what has no form is changed 
   t.equal(sourceIn(broken), 'body: [')
 })
 
+await t.test('a text of more than 40,000 characters is edited as text', async (t) => {
+  const lines = (length: number): string => source + `  - paragraph: "${'x'.repeat(length - source.length - 18)}"\n`
+  for (const [length, isEdited] of [[40_000, true], [40_001, false]] as const) {
+    const written = lines(length)
+    t.equal(written.length, length)
+    const page = await press((await open(at, cookie)).body as string, '', { source: written })
+    t.equal(page.includes(en.blocksNone), !isEdited, String(length))
+    t.equal(sourceIn(page), written)
+  }
+})
+
 await t.test('one step changes up to 50 fields', async (t) => {
   const columns = Array.from({ length: 51 }, (_, index) => `        - { header: H${String(index)}, value: line.what }\n`).join('')
   const wide = 'name: Wide\nservice: file\nlocale: en\nbody:\n  - table:\n      each: lines\n      as: line\n      columns:\n' + columns

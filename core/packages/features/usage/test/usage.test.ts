@@ -208,6 +208,8 @@ await t.test('usage is told in money at the prices of the company; that of a pro
   }
   has(t, (await set([], 'EUX')).body, { details: [{ code: 'unknown_currency' }] })
   t.equal((await set([{ unit: 'credit', amount: '-1' }])).status, 400)
+  const many = Array.from({ length: 501 }, (_, index) => ({ unit: 'part', service: 'sms', providerName: `p${String(index)}`, amount: '1' }))
+  t.equal((await set(many)).status, 400, 'at most 500 of them')
   t.equal((await send('PUT', `${path}/prices`, { body: { currency: 'EUR', prices: [] } }, member)).status, 403)
 })
 
