@@ -2,7 +2,8 @@ import { createFairSemaphore, errorMessageOf, type FairSemaphore, type Log, with
 import { connectionSettings, type Database, LastingClient, lastWriterOf, type OwnerQueries, statementError } from '@dispatch/database'
 import { keepStatement, type PreparedJobs } from '@dispatch/tables'
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
-import { type BegunJob, type FairWorker, type FetchedJob, type JobSource, startFairWorker } from './fair-worker.ts'
+import { type FairWorker, startFairWorker } from './fair-worker.ts'
+import type { BegunJob, FetchedJob, JobSource } from './job-source.ts'
 
 /** The data of each kind of job. */
 export type JobPayloads = {

@@ -1,7 +1,8 @@
 import { once, type Permit } from '@dispatch/common'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { type FetchedJob, type JobSource, startFairWorker, type WorkerClock } from '../fair-worker.ts'
+import { startFairWorker } from '../fair-worker.ts'
+import type { FetchedJob, JobSource, WorkerClock } from '../job-source.ts'
 import { placesFor } from '../queue.ts'
 
 /** A clock whose time passes only when it is told to: what is due is called in its order. */

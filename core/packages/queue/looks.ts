@@ -1,0 +1,159 @@
+import type { FairSemaphore } from '@dispatch/common'
+import type { FetchedJob, JobSource, WorkerClock } from './job-source.ts'
+
+/** A worker's looks for jobs. */
+export type Looks = {
+  /** There are new jobs. */
+  ring: () => void
+  /** Something has changed that the next look waits for. */
+  wake: () => void
+  /** Resolves when no look is under way; there is no other. */
+  close: () => Promise<void>
+}
+
+type Options<Data> = {
+  source: Pick<JobSource<Data>, 'fetch'>
+  places: FairSemaphore
+  ownerOf: (job: FetchedJob<Data>) => string
+  together: number
+  take: (jobs: readonly FetchedJob<Data>[]) => void
+  failed: (error: unknown) => void
+  clock: WorkerClock
+}
+
+/** The owner of jobs that no company has. */
+export const nobody = ''
+
+/** Milliseconds between two looks for jobs that are not new: delayed ones, and those whose announcement was lost. */
+const pollEvery = 2_000
+/**
+ * Milliseconds between two looks past the jobs of companies that have enough of them here, and how many times as long as such a look takes:
+ * each reads all of theirs.
+ */
+const [passEvery, passShare] = [250, 10]
+/** The most jobs that wait here, whatever their companies. */
+const mostWaiting = 200
+
+/** Looks for jobs, as long as there is room for them. Answers at once; the looks go on. */
+export function lookForJobs<Data> ({ source, places, ownerOf, together, take, failed, clock }: Options<Data>): Looks {
+  const enough = Math.ceil(together / 2)
+  let [closing, rings] = [false, 0]
+  /** Until when nothing is expected where nothing is new; and when companies may be left out again, after a look that found too little. */
+  let [quietUntil, passAgainAt] = [0, 0]
+  /** The companies that were left out of the last look. */
+  let passed: readonly string[] = []
+  /** Those of whom something was fetched in this round: where there are many, each has its turn before one of them has another. */
+  let round = new Set<string>()
+  /** Those of the round before. */
+  let roundBefore: ReadonlySet<string> = new Set()
+  let scouting: Promise<void> | undefined
+  let [wake, endScouting] = [(): void => undefined, (): void => undefined]
+
+  async function run (): Promise<void> {
+    while (!closing) {
+      const { most, without } = wantedOf(places, { enough, together, round })
+      const time = clock.now()
+      const isQuiet = time < quietUntil && passed.every((company) => without.includes(company))
+      const pause = Math.max(isQuiet ? quietUntil - time : 0, without.length > 0 ? passAgainAt - time : 0)
+      if (most === 0) await rest(pollEvery)
+      else if (pause > 0) await rest(pause)
+      else await look(most, without)
+    }
+  }
+
+  async function fetch (most: number, without: readonly string[]): Promise<number> {
+    const jobs = await source.fetch(most, without).catch((error: unknown) => {
+      failed(error)
+      return []
+    })
+    for (const job of jobs) round.add(ownerOf(job))
+    take(jobs)
+    return jobs.length
+  }
+
+  async function look (most: number, without: string[]): Promise<void> {
+    const [rungBefore, begun] = [rings, clock.now()]
+    quietUntil = 0
+    wake = () => undefined
+    const count = await fetch(most, without)
+    passed = without
+    if (round.size > together) {
+      scouting ??= scout().finally(() => {
+        scouting = undefined
+      })
+    }
+    if (count === most) return
+    const isRoundOver = round.size > together
+    if (isRoundOver) [roundBefore, round] = [round, new Set()]
+    else if (without.length > 0) passAgainAt = clock.now() + Math.max(passEvery, passShare * (clock.now() - begun))
+    if (!isRoundOver && rings === rungBefore) quietUntil = clock.now() + pollEvery
+  }
+
+  /**
+   * Beside the turns of many companies it looks for those that had none in this round and in the one before: whoever comes new, or seldom,
+   * does not wait for a round of all others.
+   */
+  async function scout (): Promise<void> {
+    while (!closing && round.size > together) {
+      const begun = clock.now()
+      if (waitingIn(places) < mostWaiting) await fetch(enough, [...roundBefore.union(round)])
+      await pauseFor(clock, Math.max(passEvery, passShare * (clock.now() - begun)), (end) => {
+        endScouting = end
+      })
+    }
+  }
+
+  /** Waits for so long, or until something has changed. */
+  const rest = (milliseconds: number): Promise<void> =>
+    pauseFor(clock, milliseconds, (end) => {
+      wake = end
+    })
+
+  const running = run()
+  return {
+    ring () {
+      rings++
+      quietUntil = 0
+      wake()
+    },
+    wake () {
+      wake()
+    },
+    async close () {
+      closing = true
+      wake()
+      endScouting()
+      await Promise.all([running, scouting])
+    }
+  }
+}
+
+/** What is to be fetched now: how many, and without whom. Where all that is wanted of those who compete is here, only others are. */
+function wantedOf (
+  places: FairSemaphore,
+  { enough, together, round }: { enough: number, together: number, round: ReadonlySet<string> }
+): { most: number, without: string[] } {
+  const room = together - places.demand()
+  if (waitingIn(places) >= mostWaiting) return { most: 0, without: [] }
+  const isOpen = room >= enough
+  const waitingAtLeast = isOpen ? enough : 0
+  const companies = places.owners().filter(({ owner, waiting }) => owner !== nobody && waiting >= waitingAtLeast)
+  const without = new Set([...companies.map(({ owner }) => String(owner)), ...(round.size > together ? round : [])])
+  return { most: isOpen ? room : places.hasRoom() ? 1 : 0, without: [...without] }
+}
+
+function waitingIn (places: FairSemaphore): number {
+  return places.owners().reduce((sum, { waiting }) => sum + waiting, 0)
+}
+
+/** Waits for so long, or until what `endedBy` is given is called. */
+async function pauseFor (clock: WorkerClock, milliseconds: number, endedBy: (end: () => void) => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const end = (): void => {
+    resolve(undefined)
+  }
+  const cancel = clock.after(milliseconds, end)
+  endedBy(end)
+  await promise
+  cancel()
+}
