@@ -2,7 +2,7 @@ import type { Decimal } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
 import { isFrenchProcess } from '../model/french.ts'
 import type { EInvoiceModel, Identifier, Text } from '../model/model.ts'
-import { type EInvoiceRule, parties, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
+import { type EInvoiceRule, only, parties, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Legal statements of a French invoice, by their subject (Code de commerce, L441-9 and L441-10). */
 const statements = {
@@ -205,6 +205,10 @@ export const frenchRules: readonly EInvoiceRule[] = [
       const schemes = party.ids.flatMap(({ scheme }) => scheme ?? [])
       return new Set(schemes).size === schemes.length
     }),
+  ...only(['UBL'], [
+    rule('BR-FR-CO-10', '/delivery/location/scheme', 'In UBL a French place of delivery has a scheme, such as 0009 for a SIRET (BT-71).',
+      ({ invoice: { delivery } }) => delivery?.location === undefined || delivery.location.scheme !== undefined)
+  ]),
   rule('BR-FR-CO-12', '/taxCurrencyAmount',
     'A French invoice in another currency states its VAT in EUR too: taxCurrency and taxCurrencyAmount.',
     ({ invoice: { currency, taxCurrency, taxCurrencyAmount } }) =>

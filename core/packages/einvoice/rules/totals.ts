@@ -67,7 +67,7 @@ export const sharedTotalsRules: readonly EInvoiceRule[] = [
     ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
   rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).',
     ({ invoice: { taxCurrencyAmount: given }, totals: { tax }, format }) =>
-      given === undefined || tax.isNegative() === given.isNegative() || (format === 'UBL' && (tax.isZero() || given.isZero())))
+      given === undefined || (format === 'UBL' ? given.mul(tax).gte(0) : given.lt(0) === tax.lt(0)))
 ]
 
 export const partsAdvice: readonly EInvoiceRule[] = notInProfiles(['PEPPOL', 'XRECHNUNG'],

@@ -5,7 +5,7 @@ import { checkEInvoice } from '../rules/check.ts'
 import { frenchRules } from '../rules/france.ts'
 import { pageDataOf } from '../write/write.ts'
 import { plain, ublText } from './support.ts'
-import { readXml, textAt } from './xml.ts'
+import { all, readXml, textAt } from './xml.ts'
 
 const [tea] = plain.lines
 const party = (siren: string, vatId: string): JsonObject => ({ ...plain.seller, vatId, registration: { id: siren, scheme: '0002' } })
@@ -94,6 +94,11 @@ void t.test('each rule of the platforms is broken here, and an invoice that brea
   const selfBilled = { ...french, type: 389, ...between }
   t.strictSame(told(selfBilled, 'UBL'), { problems: [], warnings: [] })
   t.equal(textAt(readXml(ublText(selfBilled)), 'InvoiceTypeCode'), '389')
+  const delivered = { ...french, delivery: { location: { id: '1' } } }
+  t.strictSame(told(delivered, 'UBL').problems, ['BR-FR-CO-10 /delivery/location/scheme'])
+  t.strictSame(told(delivered, 'CII').problems, [])
+  const noted = readXml(ublText({ ...french, ...between, notes: 'Thank you' }))
+  t.equal(all(noted, 'Note').at(-1)?.text, '#BAR#B2B', 'platforms would read a note behind it as a part of it')
   const corrected = { ...french, type: 384, precedingInvoices: [{ number: 'F-0', date: '2026-01-01' }] }
   t.strictSame(told(corrected, 'UBL'), { problems: [], warnings: [] })
   t.end()
