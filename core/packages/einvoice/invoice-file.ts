@@ -81,12 +81,12 @@ function parserOf (root: XmlNode): Syntax {
   const { name } = root
   if (name === 'Invoice' || name === 'CreditNote') return ubl
   if (name === 'rsm:CrossIndustryInvoice') return cii
-  const local = name.replace(/^\{.*\}/, '')
+  const [, namespace, local = name] = /^\{(.*)\}(.*)$/s.exec(name) ?? []
   const what = local === 'CrossIndustryDocument'
     ? 'ZUGFeRD 1.0, which is older than EN 16931'
     : local.startsWith('SCRDMCCBDACIO')
     ? 'an order (Order-X)'
-    : `"${local.slice(0, 100)}"`
+    : `"${local.slice(0, 100)}"${namespace === undefined ? '' : ` of the namespace "${namespace.slice(0, 100)}"`}`
   throw new UnreadableInvoice('not_an_invoice',
     `The XML is ${what}: read are Invoice and CreditNote of UBL 2.1, and CrossIndustryInvoice of CII D16B.`, {
     place: { line: root.line, column: root.column }

@@ -41,8 +41,8 @@ export const peppolRules: readonly EInvoiceRule[] = [
     'A buyerReference or an orderReference is required: the customer routes the invoice by it.',
     ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
   rule('PEPPOL-EN16931-P0100', '/type',
-    'Peppol accepts invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …',
-    ({ invoice }) => peppolTypes.has(invoice.type)),
+    'Peppol accepts invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …; other types, such as ' +
+      '389 (self-billed), need another eInvoiceProfile.', ({ invoice }) => peppolTypes.has(invoice.type)),
   rule('PEPPOL-EN16931-P0112', '/type',
     'Peppol accepts the types 326 and 384 only between German companies; write 380 (or 381) and name the invoice in precedingInvoices.',
     ({ invoice: { type, seller, customer } }) =>

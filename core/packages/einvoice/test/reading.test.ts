@@ -260,6 +260,7 @@ void t.test('hostile and foreign files are refused, with what is wrong and where
   t.equal(refused(Buffer.alloc(25 * 1024 * 1024 + 1, 0x20)), 'too_large')
   t.equal(refused('<Invoice/>'), 'read', 'no namespace, and nothing in it: every rule is broken')
   t.equal(refused('<html/>'), 'not_an_invoice 1')
+  t.throws(() => reading('<Invoice xmlns="urn:x"/>'), /"Invoice" of the namespace "urn:x"/)
   t.equal(refused('<x:CrossIndustryDocument xmlns:x="urn:ferd:CrossIndustryDocument:invoice:1p0"/>'), 'not_an_invoice 1')
   t.equal(refused('<x:SCRDMCCBDACIOMessageStructure xmlns:x="urn:un"/>'), 'not_an_invoice 1')
   t.equal(refused(Buffer.from([0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E])), 'not_xml', 'not UTF-8')
