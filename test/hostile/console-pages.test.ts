@@ -1,3 +1,4 @@
+import { errorTable } from '@dispatch/contract'
 import { type RawBuilder, sql } from 'kysely'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -88,9 +89,10 @@ function ownText (page: string): string {
 
 await t.test('a French page says nothing in English, and no words of the API, but what is marked as such', async (t) => {
   const english = /\b(?:the|of|and|is|are|with|which|this|that|was|must|expected|required|your)\b|\b(?:GET|POST|PUT|DELETE) \//i
+  const ofErrors = new RegExp(`\\b(?:${Object.keys(errorTable).filter((word) => word.includes('_')).join('|')})\\b`)
   for (const page of pages) {
     const text = ownText((await see(page, 'fr')).body as string)
-    t.notOk(english.test(text), `${page.path}: ${english.exec(text)?.[0] ?? ''}`)
+    for (const words of [english, ofErrors]) t.notOk(words.test(text), `${page.path}: ${words.exec(text)?.[0] ?? ''}`)
   }
   contains(t, (await open('/dispatches?status=nonsense', cookies.admin, { 'accept-language': 'fr' })).body,
     'Choisissez parmi\u00a0: queued, ')
