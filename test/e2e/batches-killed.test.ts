@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { admin } from '../support/service.ts'
+import { admin, seededEnvironment } from '../support/service.ts'
 import { dataDirectory, send, startReady, stop } from './support/process.ts'
 
 const rows = 300
 const authorization = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
 
 void t.test('a batch goes on after kill -9, while it is checked and while it is sent: no row is lost, none is sent twice', async (t) => {
-  const starting = { dataDirectory: dataDirectory(t) }
+  const starting = { dataDirectory: dataDirectory(t), env: await seededEnvironment(t) }
   let service = await startReady(t, starting)
   const body = Array.from({ length: rows },
     (_, row) => JSON.stringify({ sms: { phoneNumber: '+33612345678', message: `Row ${row}` }, metadata: { row: String(row) } })).join('\n')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { contains, lacks } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { seededEnvironment } from '../support/service.ts'
 import { databasePid, dataDirectory, isRoot, refusalOf, root, type Starting, startReady } from './support/process.ts'
 
 /** A start ends with exit code 1 and this sentence alone, and leaves nothing running. */
@@ -81,13 +82,16 @@ void t.test('a master key that is missing, broken or another one', async (t) => 
 })
 
 void t.test('a shared template that is broken', async (t) => {
-  const { url: DATABASE_URL } = await testDatabase(t)
   const [checkout, folder] = [dataDirectory(t), dataDirectory(t)]
   for (const part of ['package.json', 'scripts', 'plugins', 'core/packages/features', 'templates']) {
     cpSync(join(root, part), join(checkout, part), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
-  const starting = { dataDirectory: folder, cwd: checkout, env: { DATABASE_URL, DISPATCH_PROVIDERS_DIR: join(root, 'providers') } }
+  const starting = {
+    dataDirectory: folder,
+    cwd: checkout,
+    env: { ...await seededEnvironment(t), DISPATCH_PROVIDERS_DIR: join(root, 'providers') }
+  }
   appendFileSync(join(checkout, 'templates/quote/template.yaml'), '\nfooter: [\n')
   await refuses(t, starting, /^The shared template "quote" cannot be used: .*templates\/quote\/template\.yaml:\d+:\d+ /)
   rmSync(join(checkout, 'templates/quote/template.yaml'))

@@ -5,13 +5,15 @@ import t from 'tap'
 import { freePort } from '../../scripts/free-port.ts'
 import { contains, has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { seededEnvironment } from '../support/service.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
 import { dataDirectory, send, startProcess } from './support/process.ts'
 
 void t.test('a service that starts without its database waits for it, says so, and can be stopped meanwhile', async (t) => {
-  const proxy = await silentProxy(t, (await testDatabase(t)).url)
+  const seeded = await seededEnvironment(t)
+  const proxy = await silentProxy(t, seeded.DATABASE_URL)
   proxy.silence()
-  const env = { DATABASE_URL: proxy.url, DISPATCH_MASTER_KEY: randomBytes(32).toString('base64') }
+  const env = { ...seeded, DATABASE_URL: proxy.url }
   const [port, metrics] = [await freePort(), await freePort()]
   const [one, other] = [
     startProcess(t, { dataDirectory: dataDirectory(t), env: { ...env, PORT: String(port), DISPATCH_METRICS_PORT: String(metrics) } }),
