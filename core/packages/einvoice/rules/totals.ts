@@ -66,8 +66,8 @@ export const sharedTotalsRules: readonly EInvoiceRule[] = [
   ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).',
     ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
   rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).',
-    ({ invoice: { taxCurrencyAmount: given }, totals: { tax }, format }) =>
-      given === undefined || (format === 'UBL' ? given.mul(tax).gte(0) : given.lt(0) === tax.lt(0)))
+    ({ invoice: { taxCurrency, taxCurrencyAmount: given }, totals: { tax }, format }) =>
+      taxCurrency === undefined || given === undefined || (format === 'UBL' ? given.mul(tax).gte(0) : given.lt(0) === tax.lt(0)))
 ]
 
 export const partsAdvice: readonly EInvoiceRule[] = notInProfiles(['PEPPOL', 'XRECHNUNG'],

@@ -1,10 +1,19 @@
 import { germanRules, germanWarnings } from './national.ts'
 import { sharedRules } from './peppol.ts'
-import { type EInvoiceRule, rule, ruleOfEach } from './rule.ts'
+import { type EInvoiceRule, only, rule, ruleOfEach, ruleOfLines } from './rule.ts'
 import { sharedTotalsRules } from './totals.ts'
 
 /** The requirements of XRechnung 3.0 beyond EN 16931. */
-export const xrechnungRules: readonly EInvoiceRule[] = [...sharedRules, ...sharedTotalsRules, ...germanRules]
+export const xrechnungRules: readonly EInvoiceRule[] = [
+  ...sharedRules,
+  ...sharedTotalsRules,
+  ...germanRules,
+  ...only(['CII'], [
+    ruleOfLines('BR-TMP-3', '/grossPriceQuantity', 'In XRechnung both prices of a line are for the same quantity (BT-149).',
+      ({ grossPrice, grossPriceQuantity: given, priceQuantity }) =>
+        grossPrice === undefined || given === undefined || priceQuantity === undefined || given.eq(priceQuantity))
+  ])
+]
 
 /** What XRechnung 3.0 warns of. */
 export const xrechnungAdvice: readonly EInvoiceRule[] = [

@@ -221,6 +221,11 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-DEC-28 /lines/0/charges/0/base', line({ charges: [{ percent: 10, base: '10.001', reason: 'x' }] })],
   ['PEPPOL-EN16931-R121 /lines/0/priceQuantity', line({ priceQuantity: 0 })],
   [
+    'BR-TMP-3 /lines/0/grossPriceQuantity',
+    both(line({ grossPrice: 10, priceQuantity: 1, grossPriceQuantity: 10 }), { eInvoiceProfile: 'XRECHNUNG', ...germany }),
+    'CII'
+  ],
+  [
     'PEPPOL-EN16931-R055 /taxCurrencyAmount',
     both(line({ quantity: -1 }), { eInvoiceProfile: 'XRECHNUNG', taxCurrency: 'CHF', taxCurrencyAmount: '0.00', ...germany }),
     'CII'
@@ -593,6 +598,7 @@ const accepted: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['a line total two cents off, in UBL', line({ total: '20.02' })],
   ['a line total from a price with VAT, in CII', line({ quantity: 100, unitPrice: '8.40', total: '840.34' }), 'CII'],
   ['a price with all its decimals, in CII', line({ quantity: 100, unitPrice: '8.4034', total: '840.34' }), 'CII'],
+  ['VAT in another currency that is not named', { taxCurrencyAmount: -4 }],
   ['a net price rounded by itself, in CII', line({ grossPrice: '10.004', priceDiscount: '0.005', unitPrice: '10.00' }), 'CII'],
   ['an amount that is not base × percent, in Factur-X', { allowances: [{ ...allowance, percent: 10, base: 100 }] }, 'FACTUR_X'],
   ['VAT of another sign in another currency, in CII', { taxCurrency: 'USD', taxCurrencyAmount: -4 }, 'CII'],
