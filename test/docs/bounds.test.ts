@@ -1,5 +1,6 @@
 import { leaseTimes } from '@dispatch/core'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { requestLimits } from '../../core/packages/database/connections.ts'
 import { callbackRetryDelays } from '../../core/packages/features/callbacks/service/delivery.ts'
@@ -65,5 +66,15 @@ void t.test('the page of API clients and the OpenAPI document tell when callback
     t.strictSame(delaysIn(delays), callbackRetryDelays.slice(1))
   }
   t.equal(callbackRetryDelays[0], 0, 'the first attempt is made at once')
+  t.end()
+})
+
+void t.test('the core is as small as its page says', (t) => {
+  const [, most = ''] = /at most ([\d,]+) lines of TypeScript/.exec(pageOf('core/README.md')) ?? []
+  const cwd = fileURLToPath(new URL('../../core/', import.meta.url))
+  const files = globSync('**/*.ts', { cwd, exclude: ['packages/**', '**/node_modules/**', 'store/migrations/**'] })
+  t.ok(files.length > 100)
+  const lines = files.reduce((sum, file) => sum + pageOf(`core/${file}`).split('\n').length - 1, 0)
+  t.ok(lines <= Number(most.replaceAll(',', '')), `${lines} lines`)
   t.end()
 })
