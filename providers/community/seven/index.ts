@@ -33,10 +33,20 @@ const Sent = Type.Union([
 const State = Type.Object({ status: Type.String({ minLength: 1 }) })
 const Balance = Type.Object({ amount: Type.Number() })
 
-const Event = Type.Object({
-  webhook_event: Type.Literal('dlr'),
-  data: Type.Object({ msg_id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }), timestamp: Type.String() })
-})
+/** What becomes of a message, or what somebody has written to a number of the account. */
+const Event = Type.Union([
+  Type.Object({
+    webhook_event: Type.Literal('dlr'),
+    data: Type.Object({ msg_id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }), timestamp: Type.String() })
+  }),
+  Type.Object({
+    webhook_event: Type.Literal('sms_mo'),
+    data: Type.Object({ id: Type.String({ minLength: 1 }), sender: Type.String(), text: Type.String() })
+  })
+])
+
+/** Each the whole text of an answer. */
+const replies = { STOP: 'stop', START: 'start' } as const
 
 const statuses = {
   ACCEPTED: 'queued',
@@ -108,11 +118,28 @@ export default defineProvider({
         time: { at: { header: 'X-Timestamp' } }
       },
       body: Event,
-      read: ({ data: { msg_id: remoteId, status: type, timestamp } }) => ({ remoteId, type, eventId: `${remoteId} ${type} ${timestamp}` }),
-      events: statuses
+      read: eventOf,
+      events: statuses,
+      replies
     }
   }
 })
+
+function eventOf (event: Static<typeof Event>) {
+  if (event.webhook_event === 'dlr') {
+    const { msg_id: remoteId, status: type, timestamp } = event.data
+    return { remoteId, type, eventId: `${remoteId} ${type} ${timestamp}` }
+  }
+  const { id: remoteId, sender, text } = event.data
+  const written = text.trim().toUpperCase()
+  // It writes numbers without their +.
+  return {
+    remoteId,
+    eventId: remoteId,
+    type: Object.hasOwn(replies, written) ? written : 'received',
+    recipient: sender.replace(/^(?=\d)/, '+')
+  }
+}
 
 function ask ({ settings: { apiKey } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
   return [`https://gateway.seven.io/api/${path}`, {

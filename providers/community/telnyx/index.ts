@@ -8,8 +8,18 @@ const Message = Type.Object({
 })
 const Sent = Type.Object({ data: Message })
 
-/** https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks */
-const Event = Type.Object({ data: Type.Object({ id: Type.String({ minLength: 1 }), event_type: Type.String(), payload: Message }) })
+/** What becomes of a message, or what somebody has written: https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks. */
+const Event = Type.Object({
+  data: Type.Object({
+    id: Type.String({ minLength: 1 }),
+    event_type: Type.String(),
+    payload: Type.Object({
+      ...Message.properties,
+      from: Type.Optional(Type.Object({ phone_number: Type.String() })),
+      text: Type.Optional(Type.Union([Type.String(), Type.Null()]))
+    })
+  })
+})
 
 /** The status of the recipient, in answers and in events. */
 const statuses = {
@@ -22,6 +32,8 @@ const statuses = {
   sending_failed: 'failed',
   delivery_failed: 'failed'
 } as const
+
+const replies = { STOP: 'stop', START: 'start' } as const
 
 export default defineProvider({
   code: 'telnyx',
@@ -93,11 +105,29 @@ export default defineProvider({
         time: { at: { header: 'telnyx-timestamp' } }
       },
       body: Event,
-      read: ({ data: { id: eventId, payload } }) => ({ eventId, remoteId: payload.id, type: statusOf(payload), ...reasonOf(payload) }),
-      events: statuses
+      read: eventOf,
+      events: statuses,
+      replies
     }
   }
 })
+
+/**
+ * By these words, each the whole text, recipients want no more, or again more:
+ * https://developers.telnyx.com/docs/messaging/messages/advanced-opt-in-out.
+ */
+const keywords: Readonly<Record<string, readonly string[]>> = {
+  STOP: ['STOP', 'STOPALL', 'STOP ALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT'],
+  START: ['START', 'UNSTOP']
+}
+
+function eventOf ({ data: { id: eventId, event_type: kind, payload } }: Static<typeof Event>) {
+  const event = { eventId, remoteId: payload.id }
+  if (kind !== 'message.received') return { ...event, type: statusOf(payload), ...reasonOf(payload) }
+  const written = payload.text?.trim().toUpperCase() ?? ''
+  const type = Object.keys(keywords).find((word) => keywords[word]?.includes(written)) ?? 'received'
+  return { ...event, type, ...(payload.from !== undefined && { recipient: payload.from.phone_number }) }
+}
 
 const statusOf = ({ to: [first] }: Static<typeof Message>): string => first?.status ?? 'queued'
 
