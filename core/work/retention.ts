@@ -1,5 +1,5 @@
 import { clientsKnownFor, listRetentionRules, type RetentionRule } from '@dispatch/accounts'
-import { isUuid, type Log } from '@dispatch/common'
+import { type Counts, isUuid, type Log, sumOfCounts } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { before, type Queue } from '@dispatch/queue'
@@ -116,21 +116,23 @@ export function createRetention ({ database, queue, files, retentionDays, forget
   }
 
   /** What features keep of dispatches, by the words of the log. */
-  async function forgetKept (batch: Parameters<Forget>[1]): Promise<Record<string, number>> {
-    const counts: Record<string, number> = {}
-    for (const [name, forget] of ofFeatures) counts[name] = await forget(database, batch)
+  async function forgetKept (batch: Parameters<Forget>[1]): Promise<Counts[]> {
+    const counts: Counts[] = []
+    for (const [name, forget] of ofFeatures) counts.push({ [name]: await forget(database, batch) })
     return counts
   }
 
   return async () => {
     const time = await database.time()
     const old = { before: before(time, retentionDays * day), limit }
-    const batches = {
-      // First: the files of documents that it lets expire are removed below.
+    const first = {
+      // The files of documents that it lets expire are removed next.
       owned: await forgetOwned(time),
       documents: await removeExpired(time),
-      requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
-      ...await forgetKept({ ...old, now: time }),
+      requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) })
+    }
+    const kept = await forgetKept({ ...old, now: time })
+    const last = {
       events: await forgetInbound(database, old),
       keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
       dispatches: forgetMonths === undefined
@@ -143,11 +145,12 @@ export function createRetention ({ database, queue, files, retentionDays, forget
       notices: await forgetNotices(database, old),
       clients: await forgetClients(database, { before: before(time, clientsKnownFor), limit })
     }
-    const isDone = Object.values(batches).every((count) => count < limit)
+    const batches = [first, ...kept, last]
+    const isDone = batches.flatMap((one) => Object.values(one)).every((count) => count < limit)
     if (!isDone) await queue.send('retention', [{ data: {} }])
     // Only the last job of the day does this.
     const abandoned = isDone ? await removeAbandoned(time) : 0
-    log.info({ ...batches, abandoned }, 'expired data was deleted')
+    log.info({ ...sumOfCounts(batches), abandoned }, 'expired data was deleted')
   }
 }
 

@@ -22,6 +22,9 @@ export { vocabularies } from './vocabulary.ts'
 // What is sealed under the master key.
 export { createKeyring, type Envelope, type Keyring, SealError } from './keyring.ts'
 
+// Counts.
+export { sumOfCounts, type Counts } from './counts.ts'
+
 // Money.
 export { Money, decimalOf, isDecimal, roundedTo, withoutNoise, type Decimal } from './money.ts'
 export { grossAmount, halfUnit, lineTolerance, shareOf, slack, type Priced } from './invoice-amounts.ts'

@@ -1,11 +1,11 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { type Counts, type Json, type JsonObject, sumOfCounts } from '@dispatch/common'
 import type { DispatchStatus } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { columnsOf, mayHaveSealed, openRow } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 import type { DispatchRows } from '../dispatch/dispatch-rows.ts'
 import { emptyEvents, textOfEvent } from './events.ts'
-import { type Counts, type Erased, type Found, namesSealed } from './holder.ts'
+import { type Erased, type Found, namesSealed } from './holder.ts'
 import { anyWord, names, type Person } from './person.ts'
 
 /** Dispatches that one look reads: each has several steps and a timeline. */
@@ -181,7 +181,7 @@ export async function eraseDispatches (
   await counted(queries, sql`update dispatches set data = null, metadata = '{}', recipient = null, document_number = null,
       callback_url = null,
       request_id = case when ${names(sql`request_id`, person)} then ${erasedWord} else request_id end where ${theirs}`)
-  return { counts: Object.assign({ dispatches: still.length, documents, events, exchanges }, ...keptOf) as Counts, waiting }
+  return { counts: sumOfCounts([{ dispatches: still.length, documents, events, exchanges }, ...keptOf]), waiting }
 }
 
 const ended: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'cancelled', 'uncertain']

@@ -1,12 +1,9 @@
 import type { AuditAuthor } from '@dispatch/accounts'
-import type { JsonObject } from '@dispatch/common'
+import type { Counts, JsonObject } from '@dispatch/common'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { mayHaveSealed, openedTexts, openRow, type Queries } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 import { names, type Person } from './person.ts'
-
-/** How much of each kind there is. */
-export type Counts = Readonly<Record<string, number>>
 
 /** Something that names a person. `content`: as it is exported; `counts`: what of each kind it is, by default one of its holder. */
 export type Found = { id: string, content: JsonObject, counts?: Counts }

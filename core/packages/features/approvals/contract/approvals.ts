@@ -88,7 +88,7 @@ export const ApprovalRowView = Type.Object({
   currency: Type.Optional(Type.String()),
   credits: Type.Integer({ minimum: 0, description: 'Its price.' }),
   request: Type.Union([Type.Unsafe<Static<typeof AnyJsonObject>>({ ...AnyJsonObject }), Type.Null()], {
-    description: 'The body of its dispatch; null once it is sent.'
+    description: 'The body of its dispatch; null once it is sent, and where the data key is lost under which it was sealed.'
   })
 }, { title: 'ApprovalRow' })
 export type ApprovalRowView = Static<typeof ApprovalRowView>

@@ -51,14 +51,16 @@ export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approv
       operationId: 'listApprovalRows',
       tags,
       summary: 'Lists the rows of a batch that waits for an approval, in their order, each with what would be sent.',
-      description: 'A page may be shorter than its limit, where the rows are large: `nextCursor` says whether there are more.',
+      description:
+        'A page may be shorter than its limit, where the rows are large, or a search looks into many: `nextCursor` says whether there ' +
+        'are more.',
       querystring: ApprovalRowsQuery,
       response: { 200: page(ApprovalRowView) }
     }
   }, async ({ actor, params, query: { limit = 25, cursor, search } }) => {
     const after = cursor === undefined ? 0 : Math.min(Number(cursor), 2_147_483_647)
-    const { rows, hasMore } = await approvals.rows(actor, idIn({ params }), { after, limit, search })
-    return { data: rows, nextCursor: hasMore ? String(rows.at(-1)?.row) : null }
+    const { rows, next } = await approvals.rows(actor, idIn({ params }), { after, limit, search })
+    return { data: rows, nextCursor: next === null ? null : String(next) }
   })
 
   app.post('/api/v1/approvals/:id/approve', {

@@ -24,7 +24,7 @@ export type Approvals = {
     actor: Actor,
     id: string,
     page: { after: number, limit: number, search?: string | undefined }
-  ) => Promise<{ rows: ApprovalRowView[], hasMore: boolean }>
+  ) => Promise<{ rows: ApprovalRowView[], next: number | null }>
   /**
    * Approves it for each rule that names the decider, of those that want it now. Once there is somebody for each, sends it, once, as
    * whoever has asked. Throws `conflict` where it does not wait, or where another dispatch would come of it than was `seen`, `forbidden`
@@ -316,7 +316,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
 
     async rows (actor, id, page) {
       const { company_id: companyId, batch_id: batchId } = await find(actor, id)
-      return batchId === null ? { rows: [], hasMore: false } : batches.kept({ companyId, batchId }, page)
+      return batchId === null ? { rows: [], next: null } : batches.kept({ companyId, batchId }, page)
     },
 
     async approve ({ actor, author }, id, { seen, reason }) {

@@ -58,11 +58,11 @@ export type Batches = {
   resumeApproved: (request: BatchRequest) => Promise<BatchView | undefined>
   /** What rules of approval look at of a batch that somebody decides about; undefined where it is gone. */
   asked: (actor: Actor, batchId: string) => Promise<{ batch: AskedBatch, found: () => Promise<AskedRows[]> } | undefined>
-  /** So many of its rows after a number, for whoever decides about it: fewer where they are large. `hasMore`: there are others then. */
+  /** So many of its rows after a number, for whoever decides about it: fewer where they are large. `next`: others come after it. */
   kept: (
     ref: BatchRef,
     page: { after: number, limit: number, search?: string | undefined }
-  ) => Promise<{ rows: KeptRowView[], hasMore: boolean }>
+  ) => Promise<{ rows: KeptRowView[], next: number | null }>
   /** Cancels, in the transaction of a decision, what of it is not sent; nothing where it is over. */
   end: (queries: CompanyQueries, ref: BatchRef, stamp: AuditStamp) => Promise<void>
   cancel: (request: BatchRequest) => Promise<BatchView | undefined>
@@ -273,10 +273,10 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
 
     async kept (ref, page) {
       const batch = await findBatch(database, ref, {})
-      if (batch === undefined) return { rows: [], hasMore: false }
-      const { rows, hasMore } = await listKeptRows(database, ref, page)
+      if (batch === undefined) return { rows: [], next: null }
+      const { rows, next } = await listKeptRows(database, ref, page)
       const common = await readCommon(database, ref)
-      return { rows: rows.map((row) => keptOf(batch, common, row)), hasMore }
+      return { rows: rows.map((row) => keptOf(batch, common, row)), next }
     },
 
     async end (queries, ref, stamp) {

@@ -1,6 +1,6 @@
 import type { AskedRows, BatchTotals } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
-import { mayHaveSealed } from '@dispatch/tables'
+import { mayHaveSealed, openText } from '@dispatch/tables'
 import { sql } from 'kysely'
 import type { BatchRef } from './batches.ts'
 import type { RowFacts, RowState } from './tables.ts'
@@ -39,17 +39,21 @@ export async function totalsOf (queries: CompanyQueries, ref: BatchRef): Promise
   return { services, amounts }
 }
 
-/** A row, as whoever decides about its batch reads it. `body`: what it changes of the common body; null once it is handed over. */
+/**
+ * A row, as whoever decides about its batch reads it. `body`: what it changes of the common body; null once it is handed over, or where its
+ * data key is lost.
+ */
 export type KeptRow = { number: number, row_id: string | null, state: RowState, facts: RowFacts | null, body: string | null }
 
 /** Characters of the bodies of one page. */
 const charactersTogether = 1024 * 1024
-/** Rows that a search looks into at once. */
-const searchedTogether = 1_000
+/** Rows that a search looks into at once, and how often one request does. */
+const [searchedTogether, mostLooks] = [1_000, 10]
 
 /**
- * So many rows of a batch after a number, in their order, up to a size: at least one, where there is one. `hasMore`: there are others after
- * them. `search`: a part of what stands in them, whether letters are large or small.
+ * So many rows of a batch after a number, in their order, up to a size: at least one, where there is one. `next`: the number after which
+ * there are others. `search`: a part of what stands in them, whether letters are large or small; of many rows a page looks into some, and
+ * may find none in them.
  */
 export async function listKeptRows (
   database: Database,
@@ -58,21 +62,21 @@ export async function listKeptRows (
 ): Promise<KeptPage> {
   if (search === undefined) return readKeptRows(database, ref, { after, limit })
   const found: KeptRow[] = []
-  let page: KeptPage
-  let behind = after
-  do {
-    page = await readKeptRows(database, ref, { after: behind, limit: searchedTogether, search })
+  let next: number | null = after
+  for (let looks = 0; looks < mostLooks && next !== null && found.length <= limit; looks++) {
+    const page: KeptPage = await readKeptRows(database, ref, { after: next, limit: searchedTogether, search })
     found.push(...page.rows.filter((row) => says(row, search)))
-    behind = page.rows.at(-1)?.number ?? behind
-  } while (page.hasMore && found.length <= limit)
-  return { rows: found.slice(0, limit), hasMore: page.hasMore || found.length > limit }
+    next = page.next
+  }
+  const rows = found.slice(0, limit)
+  return { rows, next: found.length > limit ? rows.at(-1)?.number ?? null : next }
 }
 
 function says ({ row_id: id, facts, body }: KeptRow, search: string): boolean {
   return [id, facts?.recipient, body].some((text) => text?.toLowerCase().includes(search.toLowerCase()) === true)
 }
 
-type KeptPage = { rows: KeptRow[], hasMore: boolean }
+type KeptPage = { rows: KeptRow[], next: number | null }
 
 /** A page; with `search` also of rows whose body is sealed, which only a look into it can tell. */
 async function readKeptRows (
@@ -80,8 +84,9 @@ async function readKeptRows (
   { companyId, batchId }: BatchRef,
   { after, limit, search }: { after: number, limit: number, search?: string }
 ): Promise<KeptPage> {
-  return database.reading(companyId, async (queries) => {
-    const { rows } = await sql<KeptRow & { found: number }>`select number, row_id, state, facts, body, found from (
+  const stored = await database.reading(companyId, async (queries) => {
+    type Stored = Omit<KeptRow, 'body'> & { stored: string | null, found: number }
+    const { rows } = await sql<Stored>`select number, row_id, state, facts, body as stored, found from (
         select *, (count(*) over ())::integer as found, sum(coalesce(length(body), 0)) over (order by number) - coalesce(length(body), 0) as before from (
           select number, row_id, state, facts, body from batch_rows
           where company_id = ${companyId} and batch_id = ${batchId} and number > ${after}${
@@ -91,6 +96,11 @@ async function readKeptRows (
     } order by number limit ${limit + 1}
         ) as next
       ) as sized where before < ${charactersTogether} order by number limit ${limit}`.execute(queries)
-    return { rows, hasMore: (rows[0]?.found ?? 0) > rows.length }
+    return rows
   })
+  const rows: KeptRow[] = []
+  for (const { stored: body, found: _, ...row } of stored) {
+    rows.push({ ...row, body: body === null ? null : await openText(database.owner, body) ?? null })
+  }
+  return { rows, next: (stored[0]?.found ?? 0) > rows.length ? rows.at(-1)?.number ?? null : null }
 }

@@ -14,6 +14,7 @@ import { listOverdueDispatches } from '../../../../store/dispatch/runs.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { readBacklog } from '../../../tables/backlog.ts'
 import { createBatches, mostBytes, mostRows } from '../service/batches.ts'
+import { listKeptRows } from '../store/row-facts.ts'
 import { changeRows } from '../store/rows.ts'
 import { tablesIn } from '../store/tables.ts'
 
@@ -480,6 +481,14 @@ await t.test('a batch that cannot be opened can be seen and cancelled; it ends w
   await is(second, 'refused')
   const problem = { error: 'internal_error', message: /^Its rows were sealed under a data key that is lost/ }
   has(t, await read(String(second), admin), { counts: { cancelled: 2, waiting: 0 }, problem })
+  const ref = { companyId, batchId: String(third) }
+  const listed = (more: object) => listKeptRows(app.get('database'), ref, { after: 0, limit: 10, ...more })
+  has(t, await listed({}), { rows: [{ number: 1, body: null }, { number: 2, body: null }], next: null }, 'its rows can be listed')
+  await sql`insert into batch_rows (batch_id, company_id, number, body, state) select ${third}, ${companyId}, nth, body, 'refused'
+    from batch_rows, generate_series(3, 10500) as nth where batch_id = ${third} and number = 1`.execute(owner)
+  t.strictSame(await listed({ search: 'nobody' }), { rows: [], next: 10_000 }, 'a search opens so many rows at a time')
+  t.strictSame(await listed({ search: 'nobody', after: 10_000 }), { rows: [], next: null })
+  await sql`delete from batch_rows where batch_id = ${third} and number > 2`.execute(owner)
   await sql`update batches set status = 'checking', unchecked = 2, waiting = 0, is_open = true where batch_id = ${third}`.execute(owner)
   await sql`update batch_rows set state = 'unchecked' where batch_id = ${third}`.execute(owner)
   await is(third, 'refused')

@@ -1,6 +1,6 @@
 import type { AuditAuthor } from '@dispatch/accounts'
-import { canonicalJson, type Keyring, type Log } from '@dispatch/common'
-import type { Counts, Erasing, Found, Holder } from '@dispatch/core'
+import { canonicalJson, type Keyring, type Log, sumOfCounts } from '@dispatch/common'
+import type { Erasing, Found, Holder } from '@dispatch/core'
 import { asOwner, type Database } from '@dispatch/database'
 import { runEvery } from '@dispatch/queue'
 import { createHash } from 'node:crypto'
@@ -62,7 +62,7 @@ export function createErasureStep ({ database, keyring, holders, newId, now }: N
   const record = (row: ErasureRow, progress: Progress): Promise<void> => advanceErasure(database.owner, row, progress, database.now)
 
   async function count (row: ErasureRow, holder: Holder, found: readonly Found[], next: string | undefined): Promise<void> {
-    const counts = found.reduce((sum, one) => added(sum, one.counts ?? { [holder.kind]: 1 }), row.counts)
+    const counts = sumOfCounts([row.counts, ...found.map((one) => one.counts ?? { [holder.kind]: 1 })])
     await record(row, { ...behind(holder, next), counts, passing: 0, seconds: 0 })
   }
 
@@ -75,7 +75,7 @@ export function createErasureStep ({ database, keyring, holders, newId, now }: N
       // It stays at this place until the files are gone, too: what was erased is not found again.
       await database.owner.transaction().execute(async (queries) => {
         const erased = await holder.erase(queries, erasing, ids)
-        counts = added(counts, erased.counts)
+        counts = sumOfCounts([counts, erased.counts])
         passing += erased.waiting
         await advanceErasure(queries, row, { holder: holder.kind, place: row.place, counts, passing: row.passing }, database.now)
       })
@@ -122,11 +122,6 @@ export function createErasureStep ({ database, keyring, holders, newId, now }: N
     await (row.status === 'counting' ? count : erase)(row, holder, found, next)
     return true
   }
-}
-
-function added (one: Counts, other: Counts): Counts {
-  const kinds = [...new Set([...Object.keys(one), ...Object.keys(other)])]
-  return Object.fromEntries(kinds.map((kind) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]))
 }
 
 /** What is held for whoever has to prove that it was erased: in the one writing that the same facts have. */

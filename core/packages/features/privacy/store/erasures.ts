@@ -1,6 +1,5 @@
 import { type AuditAuthor, noteAudit } from '@dispatch/accounts'
-import type { Keyring } from '@dispatch/common'
-import type { Counts } from '@dispatch/core'
+import type { Counts, Keyring } from '@dispatch/common'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { IdentifierName } from '../contract/erasures.ts'

@@ -1,6 +1,5 @@
 import type { AuditAuthor } from '@dispatch/accounts'
-import type { Keyring } from '@dispatch/common'
-import type { Counts } from '@dispatch/core'
+import type { Counts, Keyring } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { erasureStatuses, IdentifierName } from '../contract/erasures.ts'
