@@ -210,8 +210,8 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
   }
 
   /**
-   * Sends what was approved. Where it is refused for sure, it waits again: whoever has just approved it reads why, and is mailed where it is
-   * sent later.
+   * Sends what was approved. Where it is refused for sure, it waits again: whoever has just approved it reads why, and is mailed where it
+   * is sent later.
    */
   async function sendApproved (row: ApprovalRow, when: 'now' | 'later'): Promise<void> {
     const { author, seen } = row
