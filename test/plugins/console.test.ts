@@ -89,6 +89,21 @@ await t.test('what the API says of a mistake has words for people, in both langu
     message:
       'The provider "acme" has no configuration: set one with PUT /api/v1/company/providers/acme, or for yourself alone with PUT /api.'
   }), ['The provider “acme” has no settings yet.', 'Le fournisseur «\u00a0acme\u00a0» n’a pas encore de réglages.'])
+  t.same(said({
+    code: 'configuration_missing',
+    message: 'No provider is chosen for "sms": name one in "providerName", or choose a default with PUT /api/v1/company/defaults/sms.'
+  }), [
+    'No provider is chosen for this: SMS. Choose one here, or for all on the page of providers.',
+    'Aucun fournisseur n’est choisi pour ce service\u00a0: SMS. Choisissez-en un ici, ou pour tous à la page des fournisseurs.'
+  ])
+  t.same(said({ code: 'bad_image', message: 'The image is not a readable PNG file.' }), [
+    'This picture cannot be read: it is not a whole PNG file.',
+    'Cette image est illisible\u00a0: ce n’est pas un fichier PNG entier.'
+  ])
+  t.same(said({ code: 'unsupported_characters', message: 'The PDF cannot show U+202E, U+202C: there is no font for them.' }), [
+    'The PDF cannot show these signs: U+202E, U+202C. There is no font for them.',
+    'Le PDF ne peut pas montrer ces signes\u00a0: U+202E, U+202C. Aucune police ne les a.'
+  ])
   t.same(said({ error: 'not_found', message: 'There is no step "x": GET /api/v1/queue/holds lists them.' }), [
     'There is no step &quot;x&quot;.',
     'Cet objet n’existe pas. <span lang="en">There is no step &quot;x&quot;.</span>'

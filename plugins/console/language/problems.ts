@@ -1,4 +1,4 @@
-import { fill, textIn, type Words } from './language.ts'
+import { fill, textIn, wordFor, type Words } from './language.ts'
 
 /** A problem or an error of the API: its code or word, and its own sentence. */
 export type Told = { message: string, code?: string | undefined, error?: string | undefined }
@@ -87,6 +87,25 @@ const sentences: readonly Sentence[] = [
     fr: 'Ce n’est pas une adresse qui commence par https://, sans nom d’utilisateur ni mot de passe.'
   }),
   told(/^Not a valid URL\.$/, { en: 'This is not an address of the web.', fr: 'Ce n’est pas une adresse du web.' }),
+  {
+    of: /^No provider is chosen for "(?<service>\w+)": name one in "providerName"\.$/,
+    say: (words, { service = '' }) =>
+      fill(
+        textIn(words, {
+          en: 'No provider is chosen for this: {service}. Choose one here, or for all on the page of providers.',
+          fr: 'Aucun fournisseur n’est choisi pour ce service : {service}. Choisissez-en un ici, ou pour tous à la page des fournisseurs.'
+        }),
+        { service: wordFor(words, 'service', service) }
+      )
+  },
+  told(/^The image is not a readable (?<format>\w+) file\.$/, {
+    en: 'This picture cannot be read: it is not a whole {format} file.',
+    fr: 'Cette image est illisible : ce n’est pas un fichier {format} entier.'
+  }),
+  told(/^The PDF cannot show (?<signs>[^:]+): there is no font for them\.$/, {
+    en: 'The PDF cannot show these signs: {signs}. There is no font for them.',
+    fr: 'Le PDF ne peut pas montrer ces signes : {signs}. Aucune police ne les a.'
+  }),
   told(/^The provider "(?<code>[^"]*)" has no configuration\.$/, {
     en: 'The provider “{code}” has no settings yet.',
     fr: 'Le fournisseur « {code} » n’a pas encore de réglages.'
