@@ -37,7 +37,7 @@ export async function up (db: Kysely<unknown>): Promise<void> {
   edit('core/store/migrate.ts',
     (text) =>
       text.replace(/(const migrations: Migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'./migrations/999-next.ts\')\n}'))
-  edit('core/package.json', (text) => text.replace(/"version": ".*"/, '"version": "1.99.0"'))
+  edit('core/packages/tables/package.json', (text) => text.replace(/"version": ".*"/, '"version": "1.99.0"'))
   edit('core/packages/documents/model/model.ts', (text) => text.replace(/templateLanguage = \d+/, 'templateLanguage = 99'))
   edit('templates/invoice/template.yaml', (text) => text.replace('author: "{{ seller', 'author: "The next {{ seller'))
   return folder
