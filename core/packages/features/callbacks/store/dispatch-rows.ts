@@ -1,7 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { aboutDispatches, type DispatchRows, type Forget } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
-import { openText } from '@dispatch/tables'
+import { openText, sealedEvent } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 
 /** Callbacks of dispatches, and what the feeds of companies have of them. */
@@ -27,7 +27,7 @@ export const dispatchRows: DispatchRows = {
 
   async erase (queries, { companyId, ids, names }) {
     const theirs = sql`company_id = ${companyId} and dispatch_id = any (${ids}::uuid[])`
-    const callbacks = await forgetCallbacks(queries, theirs, names)
+    const callbacks = await forgetCallbacks(queries, { companyId, names }, theirs)
     await sql`delete from feed_events where company_id = ${companyId}
       and body like any (select '%' || id || '%' from unnest(${ids}::text[]) as id)`.execute(queries)
     return { callbacks }
@@ -72,8 +72,8 @@ type Callback = { id: string, stored: string | null, pending: boolean, url: stri
  */
 async function forgetCallbacks (
   queries: OwnerQueries,
-  theirs: RawBuilder<unknown>,
-  names: (text: RawBuilder<unknown>) => RawBuilder<boolean>
+  { companyId, names }: { companyId: number, names: (text: RawBuilder<unknown>) => RawBuilder<boolean> },
+  theirs: RawBuilder<unknown>
 ): Promise<number> {
   let emptied = 0
   for (const [table, url] of [['callbacks', sql`url`], ['endpoint_callbacks', sql`null::text`]] as const) {
@@ -83,7 +83,8 @@ async function forgetCallbacks (
     for (const { id, stored, pending, url: address, named } of rows) {
       const body = stored === null ? null : await openText(queries, stored)
       const goesOn = pending && !named && body !== undefined
-      await sql`update ${sql.table(table)} set body = ${goesOn && body !== null ? withoutPerson(body) : null},
+      const left = goesOn && body !== null ? await sealedEvent(queries, companyId, withoutPerson(body)) : null
+      await sql`update ${sql.table(table)} set body = ${left},
           state = case when ${goesOn} or state <> 'pending' then state else 'failed' end,
           next_at = case when ${goesOn} then next_at end
           ${address !== null && named ? sql`, url = ${new URL('/', address).href}` : sql``}

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { documentFiles } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
-import { openRow, renewDataKeys } from '@dispatch/tables'
+import { openRow, openText, renewDataKeys } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -436,6 +436,30 @@ await t.test('an export leaves its place where its client is gone before it read
     cut.resolve(undefined)
   }).next()
   await cut.promise
+})
+
+await t.test('what is left of a callback that is still to be sent stands sealed, as it did before', async (t) => {
+  const { companyId, admin } = await service.company('still-told')
+  await made(send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin))
+  await made(send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'here', url: 'https://hooks.acme.test/' } }, admin))
+  const message = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Hello' } }
+  const { body: { dispatchId } } = await made(send('POST', '/api/sms?async=true', { body: message }, admin))
+  const bodies = () =>
+    sql<{ body: string }>`select body from endpoint_callbacks where dispatch_id = ${dispatchId} and state = 'pending' and body is not null`
+      .execute(owner).then(({ rows }) => rows.map((one) => one.body))
+  await until('its receiver is to be told', async () => (await bodies()).length > 0)
+  const { body: { id } } = await made(erase(ada, admin))
+  await until('it is erased', async () => (await read(id, admin)).status === 'finished')
+  const { rows } = await sql<{ stored: string }>`select body as stored from endpoint_callbacks
+    where company_id = ${companyId} and dispatch_id = ${dispatchId} and state = 'pending'`.execute(owner)
+  t.ok(rows.length > 0)
+  for (const { stored } of rows) {
+    matches(t, stored, /^\{"sealed:1":/)
+    const opened = String(await openText(owner, stored))
+    contains(t, opened, dispatchId)
+    lacks(t, opened, ada.number)
+    t.equal(typeof (JSON.parse(opened) as JsonObject)['sequence'], 'number')
+  }
 })
 
 await t.test('after a data key is lost, what stands elsewhere is exported and erased, and what nobody can open with it', async (t) => {
