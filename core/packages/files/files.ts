@@ -110,7 +110,7 @@ export async function checkedStream (keys: FileKeys, file: StoredFile, handle: F
   try {
     const { size } = await handle.stat()
     if (size <= readOnce) {
-      const bytes = await readWhole(keys, file, handle, size)
+      const bytes = await readWhole(keys, file, handle)
       await handle.close()
       return Readable.from([bytes], { objectMode: false })
     }
@@ -233,9 +233,8 @@ async function openStored (path: string, { key }: StoredFile): Promise<FileHandl
 }
 
 /** Opens and checks a small file at once. */
-async function readWhole ({ find }: FileKeys, file: StoredFile, handle: FileHandle, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.allocUnsafe(length), position: 0 })
-  const bytes = Buffer.concat(await Array.fromAsync(opened(find, file.key, [buffer.subarray(0, bytesRead)])))
+async function readWhole ({ find }: FileKeys, file: StoredFile, handle: FileHandle): Promise<Buffer> {
+  const bytes = Buffer.concat(await Array.fromAsync(opened(find, file.key, [await handle.readFile()])))
   mustBeSame(file, { size: bytes.length, sha256: hash('sha256', bytes) })
   return bytes
 }

@@ -1,8 +1,8 @@
 import { compile } from '@dispatch/common'
 import { ProviderLoadError } from '@dispatch/host'
 import { isInFolder } from '@dispatch/vendor-io'
-import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { getCompileCacheDir } from 'node:module'
 import { extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -103,14 +103,15 @@ export async function makeEntry (cache: string, folder: string, entry: string): 
 async function keep (cache: string, content: Uint8Array): Promise<string> {
   const name = `${hashOf(content).slice(0, 32)}.mjs`
   const path = join(cache, name)
-  if (!await stat(path).then(() => true, () => false)) await place(cache, name, content)
+  const kept = await readFile(path).catch(() => undefined)
+  if (kept?.equals(content) !== true) await place(cache, name, content)
   return path
 }
 
 /** Writes a file that is there whole or not at all. */
 async function place (folder: string, name: string, content: Uint8Array | string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const draft = join(folder, `${name}.${process.pid}`)
+  const draft = join(folder, `${name}.${randomUUID()}`)
   await writeFile(draft, content, { mode: 0o644 })
   await rename(draft, join(folder, name))
 }

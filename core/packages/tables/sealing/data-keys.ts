@@ -33,7 +33,12 @@ const looksFor = 5
  */
 export function createDataKeys ({ place, keyring, database, log }: Options): DataKeys {
   const bounds = { max: mostRemembered, ttl: rememberedFor }
-  const secrets = new LRUCache<string, Buffer | DataKeyMissing>({ ...bounds, fetchMethod: (path) => readSecret(path) })
+  const secrets = new LRUCache<string, Buffer | DataKeyMissing>({
+    ...bounds,
+    // Also where nobody asks for it any more.
+    ttlAutopurge: true,
+    fetchMethod: (path) => readSecret(path)
+  })
   const named = new LRUCache<number, string>({
     ...bounds,
     fetchMethod: async (companyId) => await findDataKey(database, companyId) ?? makeKey(companyId)

@@ -51,7 +51,7 @@ await t.test('what is sealed is read as it was written, and nothing of it stands
   const stored = JSON.stringify(await read(bare, 1))
   lacks(t, stored, 'lovelace')
   contains(t, stored, `"fileId":"${value.file.fileId}"`, 'the files that it names are found by statements')
-  t.notSame(await sealed(owner, 1, value), await sealed(owner, 1, value), 'each value has a key of its own')
+  t.notSame(await sealed(owner, 1, value), await sealed(owner, 1, value), 'each value has a nonce of its own')
   await sql`update kept set made = made || '{"given":"theirs"}' where number = 1`.execute(owner)
   t.strictSame((await read(database, 1)).made, { ...value, given: 'theirs' }, 'a statement adds to it without its key')
   t.strictSame(await sealed(owner, 1, {}), {}, 'an empty one says nothing')
