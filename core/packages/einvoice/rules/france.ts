@@ -206,8 +206,10 @@ export const frenchRules: readonly EInvoiceRule[] = [
       return new Set(schemes).size === schemes.length
     }),
   ...only(['UBL'], [
-    rule('BR-FR-CO-10', '/delivery/location/scheme', 'In UBL a French place of delivery has a scheme, such as 0009 for a SIRET (BT-71).',
-      ({ invoice: { delivery } }) => delivery?.location === undefined || delivery.location.scheme !== undefined)
+    ruleOfEach('BR-FR-CO-10',
+      'In UBL each identifier of a seller, customer, payee and place of delivery has a scheme, such as 0009 for a SIRET (BT-29, BT-46, ' +
+        'BT-60, BT-71).', ({ invoice }) => identifiers(invoice, 'id'), ({ at }) => `${at}/scheme`,
+      ({ given }) => given.scheme !== undefined)
   ]),
   rule('BR-FR-CO-12', '/taxCurrencyAmount',
     'A French invoice in another currency states its VAT in EUR too: taxCurrency and taxCurrencyAmount.',

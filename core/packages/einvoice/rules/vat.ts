@@ -74,9 +74,13 @@ function partsIn (invoice: EInvoiceModel, code: string): readonly Taxed[] {
   return byCategory(invoice).get(code) ?? []
 }
 
-/** Whether an invoice has something in a category that its profile says: one without lines says it of allowances and charges alone. */
-function says (invoice: EInvoiceModel, code: string): boolean {
+/**
+ * Whether an invoice has something in a category that it says: the page of a Factur-X says everything, and a profile without lines the
+ * categories of allowances and charges alone.
+ */
+function says ({ invoice, format }: RuleInput, code: string): boolean {
   const { level } = profiles[invoice.profile]
+  if (format === 'FACTUR_X') return uses(invoice, code)
   if (!reaches(level, 'BASIC_WL')) return false
   return partsIn(invoice, code).some(({ number }) => number !== '05' || reaches(level, 'BASIC'))
 }
@@ -141,12 +145,12 @@ function rulesOf (category: Category): EInvoiceRule[] {
       rule(id('02'), '/seller/vatId', `With ${said} the seller has ` +
         `${
           seller === 'no VAT number' ? 'no VAT number, nor has a tax representative' : `a ${seller}, or a tax representative who has one`
-        }.`, ({ invoice }) => !says(invoice, code) || sellerHas(invoice, seller)),
+        }.`, (subject) => !says(subject, code) || sellerHas(subject.invoice, seller)),
       ...customer === undefined
         ? []
         : [
           rule(id('02'), '/customer/vatId', `With ${said} the customer has ${customer === 'no VAT number' ? '' : 'a '}${customer}.`,
-            ({ invoice }) => !says(invoice, code) || customerHas(invoice, customer))
+            (subject) => !says(subject, code) || customerHas(subject.invoice, customer))
         ]
     ]),
     ...reason === 'needed' ? [reasonNeeded(category), oneReason(category)] : [noReason(category)]

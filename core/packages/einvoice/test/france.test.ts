@@ -94,9 +94,17 @@ void t.test('each rule of the platforms is broken here, and an invoice that brea
   const selfBilled = { ...french, type: 389, ...between }
   t.strictSame(told(selfBilled, 'UBL'), { problems: [], warnings: [] })
   t.equal(textAt(readXml(ublText(selfBilled)), 'InvoiceTypeCode'), '389')
-  const delivered = { ...french, delivery: { location: { id: '1' } } }
-  t.strictSame(told(delivered, 'UBL').problems, ['BR-FR-CO-10 /delivery/location/scheme'])
-  t.strictSame(told(delivered, 'CII').problems, [])
+  const id = { id: '1' }
+  const unschemed: JsonObject = {
+    ...french,
+    seller: { ...seller, id },
+    customer: { ...customer, id: [{ id: '2', scheme: '0224' }, id] },
+    payee: { name: 'P', id: { id: '3' } },
+    delivery: { location: id }
+  }
+  t.strictSame(told(unschemed, 'UBL').problems,
+    ['/seller/id', '/customer/id/1', '/payee/id', '/delivery/location'].map((at) => `BR-FR-CO-10 ${at}/scheme`))
+  t.strictSame(told(unschemed, 'CII').problems, [])
   const noted = readXml(ublText({ ...french, ...between, notes: 'Thank you' }))
   t.equal(all(noted, 'Note').at(-1)?.text, '#BAR#B2B', 'platforms would read a note behind it as a part of it')
   const corrected = { ...french, type: 384, precedingInvoices: [{ number: 'F-0', date: '2026-01-01' }] }

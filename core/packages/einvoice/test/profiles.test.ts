@@ -72,6 +72,26 @@ void t.test('no rule asks for what the profile cannot say', (t) => {
   t.end()
 })
 
+void t.test('what the lines ask of the parties is asked where the page says it, in profiles without lines too', (t) => {
+  const { vatId: _, ...customer } = plain.customer
+  const { vatId: __, ...seller } = plain.seller
+  const line = { description: 'Tea', quantity: 1, unitPrice: 5 }
+  const inside = { taxCategory: 'K', taxRate: 0, taxExemptionReason: 'Inside the EU' }
+  const cases: [string, JsonObject][] = [
+    ['BR-IC-02 /customer/vatId', { customer, lines: [{ ...line, ...inside }], delivery: { date: '2026-03-12', country: 'ES' } }],
+    ['BR-AE-02 /customer/vatId', { customer, lines: [{ ...line, ...inside, taxCategory: 'AE' }] }],
+    ['BR-S-02 /seller/vatId', { seller, lines: [{ ...line, taxRate: 20 }] }]
+  ]
+  for (const [expected, change] of cases) {
+    for (const eInvoiceProfile of ['MINIMUM', 'BASIC_WL']) {
+      const data = { ...plain, ...change, eInvoiceProfile }
+      const isTold = (format: EInvoiceFormat): boolean => found(data, format).problems.includes(expected)
+      t.strictSame([isTold('FACTUR_X'), isTold('CII')], [true, false], `${expected} ${eInvoiceProfile}`)
+    }
+  }
+  t.end()
+})
+
 void t.test('the extended profiles let what is outside of VAT stand beside the rest, and its seller have a VAT number', (t) => {
   const lines = [{ description: 'Stamps', quantity: 1, unitPrice: 5, taxCategory: 'O' }]
   const rules = (data: JsonObject, format: EInvoiceFormat = 'CII'): string[] =>
