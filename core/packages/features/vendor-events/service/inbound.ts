@@ -2,7 +2,7 @@ import { errorMessageOf, type JsonObject, type Keyring, type Log } from '@dispat
 import { type DeliveryMark, type DeliveryStatus, isDeliveryMark } from '@dispatch/contract'
 import { applyPoll, type Configurations, matchSteps, type OnReply, type OnStatusChange, type Owner, redactorsOf, servingIn,
   type StatusQuery, type TrackedStep, wasPolledSince } from '@dispatch/core'
-import type { Database } from '@dispatch/database'
+import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import { declaredUrl, type EventReading, type Handshake, handshakeIn, type Host, type InstalledProvider, isConfirmed, isHinted,
   type ReadEvent, readEvent, readRequest, type Reply, statusOf, type WebhookManifest } from '@dispatch/host'
 import type { Queue } from '@dispatch/queue'
@@ -41,13 +41,13 @@ const pauses = { shortest: 1, longest: 3600 }
 
 const done: Progress = { done: true }
 
-/** Handles one recorded event, unless it was handled before. */
+/** Handles one recorded event, unless it was handled before. Rejects while the database is away: then the event does not count as tried. */
 export function createInboundHandler (options: Options): (job: { inboundId: string }) => Promise<void> {
   const { database, queue, log, now } = options
   return async ({ inboundId }) => {
     const event = await findOpenInbound(database, inboundId)
     if (event === undefined) return
-    const progress = await handle(options, event)
+    const progress = await handle(options, event).catch((error: unknown) => failed(options, event, error))
     if (progress.done) return
     const waited = (await database.time()).getTime() - event.received_at.getTime()
     if (waited >= heldFor) return giveUp(options, event, progress.why)
@@ -56,6 +56,13 @@ export function createInboundHandler (options: Options): (job: { inboundId: stri
       enqueueInbound(queue, Math.ceil(Math.min(Math.max(pause, pauses.shortest), pauses.longest))))
     log.debug({ inboundId, provider: event.provider_code, why: progress.why }, 'an event is held')
   }
+}
+
+/** An event that cannot be handled waits like one that lacks something: it is tried for as long, and then given up. */
+function failed ({ log }: Options, { inbound_id: inboundId, service, provider_code: provider }: InboundRow, error: unknown): Progress {
+  if (error instanceof DatabaseUnavailable) throw error
+  log.warn({ err: error, inboundId, service, provider }, 'an event could not be handled; it is tried again')
+  return { done: false, why: 'It could not be handled: the log of the service says why.' }
 }
 
 async function giveUp ({ database, log }: Options, event: InboundRow, why: string): Promise<void> {

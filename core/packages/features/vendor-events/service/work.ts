@@ -8,7 +8,7 @@ import type { Inbox } from './inbox.ts'
 /** Milliseconds between two tries to move events from the disk into the database, and between two looks for events without a job. */
 const [drainedEvery, soughtEvery] = [1_000, 300_000]
 
-/** Milliseconds after which an open event has surely lost its job. */
+/** Milliseconds after which an open event without a job has surely lost it. */
 const strandedAfter = 2 * 3600 * 1000
 
 type Needs = Parameters<typeof createInboundHandler>[0] & { inbox: Inbox, queue: Queue, log: Log }
@@ -32,7 +32,7 @@ export async function workOnEvents (needs: Needs): Promise<AsyncDisposable> {
   }
 }
 
-/** Queues the events whose jobs were lost. One that is queued already is not queued twice. */
+/** Queues the events whose jobs were lost. One with a job that waits, runs or comes again is none of them. */
 export async function queueStranded ({ database, queue }: { database: Database, queue: Pick<Queue, 'send'> }): Promise<void> {
   const stranded = await listStranded(database, before(await database.time(), strandedAfter))
   await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))

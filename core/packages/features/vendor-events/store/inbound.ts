@@ -167,10 +167,12 @@ export async function holdInbound ({ owner }: Database, inboundId: string, note:
   })
 }
 
-/** Open events that were received before `before`: their jobs may have been lost. */
+/** Open events that were received before `before` and have no job: it was lost. The oldest first. */
 export async function listStranded ({ owner }: Database, before: Date): Promise<string[]> {
-  const rows = await owner.selectFrom('inbound').select('inbound_id').where('state', 'in', ['waiting', 'held']).where('received_at', '<',
-    before).limit(1_000).execute()
+  const { rows } = await sql<{ inbound_id: string }>`
+    select inbound_id from inbound where state in ('waiting', 'held') and received_at < ${before}
+      and not exists (select from queue.job where name = 'webhook' and state <= 'active' and singleton_key = inbound.inbound_id::text)
+    order by received_at, inbound_id limit 1000`.execute(owner)
   return rows.map((row) => row.inbound_id)
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -5,29 +6,42 @@ import { memoryLog } from '../../../../../test/fixtures/providers/call.ts'
 import { directory } from '../../../../../test/fixtures/providers/folders.ts'
 import { seededDatabase } from '../../../../../test/support/service.ts'
 import { openDatabase } from '../../../database/database.ts'
+import { DatabaseUnavailable } from '../../../database/unavailable.ts'
+import { openQueue } from '../../../queue/queue.ts'
 import { openLately } from '../service/event-spool.ts'
+import { createInboundHandler } from '../service/inbound.ts'
+import { enqueueInbound } from '../service/inbox.ts'
 import { queueStranded } from '../service/work.ts'
 import { closeInbound, type InboundEvent, recordInbound } from '../store/inbound.ts'
 
 const hour = 3_600_000
 
-await t.test('an event that is open after two hours has lost its job, and gets another', async (t) => {
-  const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
-  t.teardown(database.close)
-  const time = (await database.time()).getTime()
-  const came = (hours: number): InboundEvent => ({
-    inboundId: crypto.randomUUID(),
-    service: 'postal',
-    providerCode: 'acme',
-    account: null,
-    scope: null,
-    sandbox: null,
-    parked: null,
-    body: Buffer.from(`${hours}`),
-    receivedAt: new Date(time - hours * hour)
-  })
-  const [lost, handled, fresh] = [came(2.5), came(3), came(1.5)]
-  await recordInbound(database, [lost, handled, fresh], () => Promise.resolve())
+const databaseUrl = await seededDatabase(t)
+const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => t.fail(error.message) })
+const queue = await openQueue({ databaseUrl, database, log: memoryLog() })
+t.teardown(async () => {
+  await queue.close()
+  await database.close()
+})
+const time = (await database.time()).getTime()
+
+/** An event of so many hours ago. */
+const came = (hours: number): InboundEvent => ({
+  inboundId: crypto.randomUUID(),
+  service: 'postal',
+  providerCode: 'acme',
+  account: null,
+  scope: null,
+  sandbox: null,
+  parked: null,
+  body: Buffer.from(crypto.randomUUID()),
+  receivedAt: new Date(time - hours * hour)
+})
+const withoutJobs = (events: readonly InboundEvent[]) => recordInbound(database, events, () => Promise.resolve())
+
+await t.test('an event that is open after two hours and has no job gets one, the oldest first', async (t) => {
+  const [lost, older, handled, fresh] = [came(2.5), came(5), came(3), came(1.5)]
+  await withoutJobs([lost, older, handled, fresh])
   await closeInbound(database, handled.inboundId, { state: 'kept' })
   const sent: unknown[] = []
   await queueStranded({
@@ -35,11 +49,57 @@ await t.test('an event that is open after two hours has lost its job, and gets a
     queue: {
       send: (name, jobs) => {
         sent.push([name, jobs])
-        return Promise.resolve()
+        return queue.send(name, jobs)
       }
     }
   })
-  t.strictSame(sent, [['webhook', [{ data: { inboundId: lost.inboundId }, key: lost.inboundId }]]])
+  t.strictSame(sent, [['webhook', [older, lost].map(({ inboundId }) => ({ data: { inboundId }, key: inboundId }))]])
+})
+
+await t.test('an event whose job waits, runs or comes again gets no other one; an ended job is none', async (t) => {
+  const events = Object.fromEntries(['created', 'retry', 'active', 'completed', 'failed'].map((state) => [state, came(3)]))
+  await recordInbound(database, Object.values(events), enqueueInbound(queue))
+  for (const [state, { inboundId }] of Object.entries(events)) {
+    await sql`update queue.job set state = ${state}::queue.job_state where singleton_key = ${inboundId}`.execute(database.owner)
+  }
+  for (let looks = 0; looks < 2; looks++) await queueStranded({ database, queue })
+  const { rows } = await sql<{ singleton_key: string, jobs: number }>`select singleton_key, count(*)::int as jobs from queue.job
+    where name = 'webhook' group by singleton_key`.execute(database.owner)
+  const jobs = Object.fromEntries(rows.map((row) => [row.singleton_key, row.jobs]))
+  const found = Object.entries(events).map(([state, { inboundId }]) => `${state} ${String(jobs[inboundId])}`)
+  t.strictSame(found, ['created 1', 'retry 1', 'active 1', 'completed 2', 'failed 2'])
+})
+
+await t.test('an event that cannot be handled is held, and given up after a day; while the database is away no try counts', async (t) => {
+  const thrown = { error: new Error('A fault of the provider.') }
+  const log = memoryLog()
+  const options: Partial<Parameters<typeof createInboundHandler>[0]> = {
+    database,
+    queue,
+    log,
+    now: () => new Date(time),
+    host: {
+      find: () => {
+        throw thrown.error
+      }
+    } as never
+  }
+  const handle = createInboundHandler(options as Parameters<typeof createInboundHandler>[0])
+  const [fresh, old] = [came(1), came(25)]
+  await withoutJobs([fresh, old])
+  const states = () =>
+    Promise.all([fresh, old].map(async ({ inboundId }) => {
+      const row = await database.owner.selectFrom('inbound').select(['state', 'note']).where('inbound_id', '=', inboundId)
+        .executeTakeFirst()
+      return [row?.state, row?.note]
+    }))
+  const note = 'It could not be handled: the log of the service says why.'
+  for (const { inboundId } of [fresh, old]) await handle({ inboundId })
+  t.strictSame(await states(), [['held', note], ['dropped', note]])
+  const tried = 'an event could not be handled; it is tried again'
+  t.strictSame(log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message), [tried, tried, 'an event was dropped'])
+  thrown.error = new DatabaseUnavailable('away')
+  await t.rejects(handle({ inboundId: fresh.inboundId }), DatabaseUnavailable)
 })
 
 await t.test('a spool that cannot be opened is opened once it can', async (t) => {
