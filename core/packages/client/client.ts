@@ -387,7 +387,7 @@ type Between = { base: string, apiVersion: string, served: string | null, isLogi
 /** The sentence of an error, with what to do about it at the client. `served`: the version that answered. */
 function explained (word: string, message: string, { base, apiVersion, served, isLogin }: Between): string {
   const { pathname } = new URL(base)
-  // `/api` behind which `/api/sms` is asked for is a chain whose first service is called "api".
+  // With `/api` in the base, `/api/sms` becomes `/api/api/sms`: a chain whose first service is `api`.
   if ((word === 'not_found' || word === 'unknown_service') && pathname !== '/') {
     return `${message} "baseUrl" has the path "${pathname}": leave it out, unless the service is there.`
   }

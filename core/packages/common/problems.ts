@@ -187,7 +187,7 @@ function unknownField ({ parentSchema }: ErrorObject, name: string): Reading {
   return { code: 'unknown_field', at: name, message: `Unknown field "${name.slice(0, 50)}"${didYouMean(name, known)}.` }
 }
 
-/** A word of more slips (letters added, left out or wrong) is another word: of a short one, more than one. */
+/** Two slips at most; of a word below five letters, one. */
 const slipsIn = (word: string): number => word.length < 5 ? 1 : 2
 
 /** ` (did you mean "x"?)` with the nearest known word, or an empty text when no word is near. */

@@ -132,15 +132,16 @@ function checked (parsed: Parsed, { root, format, profile, structure }: Whole): 
   // The file's own sums are held against its own parts.
   const sums = new Set(['/subtotal', '/taxAmount', '/total', '/amountDue'])
   const isSum = ({ code, path }: Problem): boolean => code.startsWith('BR-CO-') && sums.has(path)
-  // What an e-invoice of ours would leave out is no rule that the file breaks.
   // The norm takes any text as the place of a supporting document (BT-124).
   const isPlace = ({ code, path }: Problem): boolean => code === 'format' && /^\/attachments\/\d+\/url$/.test(path)
+  // What an e-invoice of ours would leave out is no rule that the file breaks.
   const isAdvice = (problem: Problem): boolean => isSum(problem) || isPlace(problem) || problem.code === 'other_means'
   // The rule of the profile says it (PEPPOL-EN16931-R007).
   const isProcess = ({ code, path }: Problem): boolean => code === 'not_in_profile' && path === '/businessProcess'
   const own = found.problems.filter((one) => !isAdvice(one) && !isProcess(one))
   const stated = statedProblems(parsed, { profile, hasLines, hasGroups })
-  const isNew = ({ code, path }: Problem): boolean => !own.some((one) => one.code === code && one.path === path)
+  const known = new Set(own.map(({ code, path }) => `${code} ${path}`))
+  const isNew = ({ code, path }: Problem): boolean => !known.has(`${code} ${path}`)
   const permits = permitsOf(specification?.text, root)
   if (specification !== undefined && specification.text !== profiles[profile].specification) specification.from.isRead = false
   return {

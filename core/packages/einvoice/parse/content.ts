@@ -139,6 +139,23 @@ function taxesIn (node: XmlNode, chosen: (isOwn: boolean) => boolean): number {
     .filter(({ attributes }) => attributes.has('currencyID') && chosen(attributes.get('currencyID') === currency)).length
 }
 
+/** Of XRechnung in CII. */
+export const xrechnungContent: readonly ContentRule[] = [
+  {
+    id: 'BR-TMP-3',
+    within: line,
+    at: '/lines/*/grossPriceQuantity',
+    message: 'In XRechnung the quantities of both prices of a line are written alike (BT-149).',
+    holds: (node) => {
+      const [gross, net] = ['Gross', 'Net'].map((kind) =>
+        textAt(node, `ram:SpecifiedLineTradeAgreement/ram:${kind}PriceProductTradePrice/ram:BasisQuantity`)
+      )
+      // The rule about the data tells other numbers.
+      return gross === '' || net === '' || gross === net || Number(gross) !== Number(net)
+    }
+  }
+]
+
 /** Of Peppol BIS Billing 3. */
 export const peppolContent: readonly ContentRule[] = [
   {

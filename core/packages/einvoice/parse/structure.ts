@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import type { EInvoiceProfile } from '../model/profiles.ts'
-import { type ContentRule, isGerman, peppolContent, sharedContent, ublContent } from './content.ts'
+import { type ContentRule, isGerman, peppolContent, sharedContent, ublContent, xrechnungContent } from './content.ts'
 import { nodesAt } from './fields.ts'
 import { bans, type Cardinality, ciiStructure, germanStructure, peppolStructure, sharedStructure, ublStructure,
   xrechnungStructure } from './structure-tables.ts'
@@ -17,7 +17,7 @@ export function structureProblems (root: XmlNode, syntax: 'UBL' | 'CII', profile
   if (profile === 'EXTENDED' || profile === 'EXTENDED_CTC_FR') return []
   return [
     ...(syntax === 'UBL' ? ublStructure : ciiStructure).flatMap((rule) => brokenIn(root, rule)),
-    ...profile === 'XRECHNUNG' ? xrechnungStructure[syntax].flatMap((rule) => brokenIn(root, rule)) : [],
+    ...profile === 'XRECHNUNG' ? xrechnung(root, syntax) : [],
     ...syntax === 'CII' ? banned(root) : unfitIn(root, ublContent),
     ...profile === 'PEPPOL' || profile === 'XRECHNUNG' ? shared(root, syntax) : [],
     ...profile === 'PEPPOL' ? peppol(root) : []
@@ -31,6 +31,14 @@ function shared (root: XmlNode, syntax: 'UBL' | 'CII'): StructureProblem[] {
     ...unfitIn(root, sharedContent[syntax]),
     ...empty(root),
     ...otherUnits(root, syntax)
+  ]
+}
+
+/** What XRechnung asks for besides. */
+function xrechnung (root: XmlNode, syntax: 'UBL' | 'CII'): StructureProblem[] {
+  return [
+    ...xrechnungStructure[syntax].flatMap((rule) => brokenIn(root, rule)),
+    ...syntax === 'CII' ? unfitIn(root, xrechnungContent) : []
   ]
 }
 
@@ -85,7 +93,9 @@ function otherUnits (root: XmlNode, syntax: 'UBL' | 'CII'): StructureProblem[] {
     const isOther = ({ attributes }: XmlNode): boolean =>
       attributes.has('unitCode') && given !== undefined && given.attributes.get('unitCode') !== attributes.get('unitCode')
     return nodesAtAny(line, bases).filter(isOther).map((node) => ({
-      path: `/lines/${placeOf(line, index)}/priceQuantity`,
+      path: `/lines/${placeOf(line, index)}/${
+        node.parent?.name === 'ram:GrossPriceProductTradePrice' ? 'grossPriceQuantity' : 'priceQuantity'
+      }`,
       code: 'PEPPOL-EN16931-R130',
       message: 'A price is for a quantity in the unit of its line.',
       node

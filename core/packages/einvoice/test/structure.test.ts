@@ -4,7 +4,7 @@ import t from 'tap'
 import { contains } from '../../../../test/support/matching.ts'
 import { readInvoice, writeInvoice } from '../index.ts'
 import { profiles } from '../model/profiles.ts'
-import { peppolContent, sharedContent, ublContent } from '../parse/content.ts'
+import { peppolContent, sharedContent, ublContent, xrechnungContent } from '../parse/content.ts'
 import { bans, ciiStructure, germanStructure, peppolStructure, sharedStructure, ublStructure,
   xrechnungStructure } from '../parse/structure-tables.ts'
 import { plain } from './support.ts'
@@ -57,7 +57,7 @@ const tables = [ublStructure, ciiStructure, peppolStructure, germanStructure, ..
 const known = new Set([
   'PEPPOL-EN16931-R010',
   'PEPPOL-EN16931-R020',
-  ...[...ublContent, ...peppolContent, ...Object.values(sharedContent).flat()].map(({ id }) => id),
+  ...[...ublContent, ...peppolContent, ...xrechnungContent, ...Object.values(sharedContent).flat()].map(({ id }) => id),
   ...tables.map(({ id }) => id),
   'PEPPOL-EN16931-R051',
   'PEPPOL-EN16931-R130',
@@ -167,6 +167,20 @@ void t.test('what stands too often, not at all or in the wrong place breaks a ru
     ]
   )
   for (const [xml, expected] of cases) t.ok(broken(xml).includes(expected), `${expected}: ${broken(xml).join(', ')}`)
+  t.end()
+})
+
+void t.test('the quantities of both prices of a line are written alike in XRechnung, and each is told at its own place', (t) => {
+  const inGross = (quantity: string): string[] =>
+    readInvoice(Buffer.from(xrechnung.CII.replace(/<ram:BasisQuantity.*?<\/ram:BasisQuantity>/s, quantity)))
+      .problems.flatMap(({ code, path }) => known.has(code) ? [`${code} ${path}`] : [])
+  const quantity = (of: string, unit = 'C62'): string => `<ram:BasisQuantity unitCode="${unit}">${of}</ram:BasisQuantity>`
+  const place = '/lines/0/grossPriceQuantity'
+  t.strictSame(inGross(quantity('1')), [])
+  t.strictSame(inGross(''), [])
+  t.strictSame(inGross(quantity('1.0000')), [`BR-TMP-3 ${place}`])
+  t.strictSame(inGross(quantity('10')), [`BR-TMP-3 ${place}`], 'told once')
+  t.strictSame(inGross(quantity('1', 'KGM')), [`PEPPOL-EN16931-R130 ${place}`])
   t.end()
 })
 
