@@ -108,14 +108,14 @@ export async function rulesForBatch (
 
 /**
  * What would come of a request, as a hash: of the request itself, its templates with the brand of the company, its providers and its
- * prices. Who decides about it repeats what they have seen. Of a list of providers it is all of them, since the first is drawn.
+ * prices. Who decides about it repeats what they have seen. Of a list of providers it is all that can do it, since the first is drawn.
  */
 export function seenIn ({ services: path, body }: DispatchCommand, { steps, deferred, facts: { recipient = '' } }: DispatchPlan): string {
-  const parts = [...steps, ...deferred].map(({ service, by, price, template, deferredOn = '' }) => ({
+  const parts = [...steps, ...deferred].map(({ service, by, price, able, template, deferredOn = '' }) => ({
     service,
-    providers: (by?.list ?? (by === undefined ? [] : [by])).map(({ code }) => code).toSorted(),
-    sandbox: by?.sandbox ?? false,
-    price,
+    providers: (able ?? [{ code: by?.code ?? '', sandbox: by?.sandbox ?? false, price }]).map((one) =>
+      [one.code, one.sandbox, one.price].join(' ')
+    ).toSorted(),
     template: template === undefined ? [] : [template.template.id, template.template.version, template.template.brand?.version ?? 0],
     deferredOn
   }))

@@ -25,6 +25,8 @@ export type Step = {
   template?: TemplateContent
   /** Absent where the service needs no provider. */
   by?: StepProvider
+  /** All that might have been drawn to do it, where those are several; as long as it is a plan. */
+  able?: readonly Able[]
   /** The event of the dispatch that it waits for, such as `esign.completed`. */
   deferredOn?: string
   /**
@@ -50,6 +52,9 @@ export type StepProvider = {
   /** All that can do the step, in the order in which they are tried, where there are several. */
   list?: readonly StepCandidate[]
 }
+
+/** A provider that can do a step, and the price of that in credits. */
+export type Able = Pick<StepProvider, 'code' | 'sandbox'> & Pick<Step, 'price'>
 
 /** What was made of a step's template or came with the request: a document, and what else there is as plain data. Made once. */
 export type StoredContent = { document?: StoredDocument, made?: JsonObject }

@@ -11,7 +11,7 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { runQueued } from '../support/run-queued.ts'
-import { type Answer, invoiceRequest, startService } from '../support/service.ts'
+import { admin, type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { type Handler, testProviders } from './support/providers.ts'
 
 const acts = ['accept', 'provider_error', 'authentication_error', 'distant_service_error', 'close', 'lose'] as const
@@ -291,6 +291,28 @@ await t.test('what goes to a test environment never follows what is real, nor th
   has(t, (await send()).body, { providerName: 'gamma' })
   t.strictSame(called(), ['alpha', 'gamma'])
   await service.send('PUT', '/api/v1/company/providers/beta', { body: { settings: {}, sandbox: false } })
+})
+
+await t.test('whoever approves a request has seen the same, whichever provider of a list is drawn for it', async (t) => {
+  const basic = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
+  const actor = await service.app.get('authentication').authenticate(basic, '127.0.0.1')
+  const command = { actor, services: ['invoicing'] as const, body: invoiceRequest({}), requestId: 'r' }
+  const seen = async (): Promise<string[]> => {
+    await service.app.get('freshness').check()
+    return [...new Set(await Promise.all(Array.from({ length: 20 }, () => service.app.get('pipeline').seen(command))))]
+  }
+  await list({ providerName: 'alpha', weight: 1 }, { providerName: 'beta', weight: 1 })
+  const [live, ...others] = await seen()
+  await service.send('PUT', '/api/v1/company/providers/beta', { body: { settings: {}, sandbox: true } })
+  const [mixed, ...more] = await seen()
+  t.same([others, more], [[], []])
+  t.not(mixed, live, 'one of them is a test environment now')
+  await service.send('PUT', '/api/v1/company/providers/beta', { body: { settings: {}, sandbox: false } })
+  t.same(await seen(), [live])
+  await service.send('DELETE', '/api/v1/company/providers/beta')
+  const [alone] = await seen()
+  t.not(alone, live, 'one of them can do it no more')
+  await service.send('PUT', '/api/v1/company/providers/beta', { body: { settings: {} } })
 })
 
 await t.test('each step of a chain has a list of its own', async (t) => {

@@ -47,7 +47,12 @@ async function orderList (
   const isOther = ({ entry }: Candidate): boolean => isForTests(draft, entry) !== isForTests(draft, first.entry)
   const tried = able.filter((candidate) => !isOther(candidate)).map(({ entry }) => entry)
   return {
-    step: { ...rest, choice: first.entry.choice, ...(tried.length === 1 ? {} : { listed: tried }) },
+    step: {
+      ...rest,
+      choice: first.entry.choice,
+      ...(able.length === 1 ? {} : { able: able.map(({ entry }) => entry.choice) }),
+      ...(tried.length === 1 ? {} : { listed: tried })
+    },
     warnings: candidates.flatMap((candidate) => warningOf(candidate, step, isOther(candidate)))
   }
 }

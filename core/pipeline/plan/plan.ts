@@ -11,7 +11,7 @@ import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { findExpiring, withEnclosed } from '../enclosures.ts'
 import { screenAll } from '../recipients.ts'
-import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
+import { type Able, listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
 import { checkRequest, faultsOf, foresee, type Foreseen } from './check.ts'
 import { orderLists } from './lists.ts'
 import { withOriginals } from './original.ts'
@@ -128,7 +128,7 @@ export function planOf (
   { prices, newId, standIn }: PlanOptions
 ): DispatchPlan {
   const plan = (step: ResolvedStep): Step => {
-    const { requestSettings, price, by } = test ? doneInTest(step, standIn) : done(step, prices)
+    const { requestSettings, price, by, able } = test ? doneInTest(step, standIn) : done(step, prices)
     const { service, fields, at, template, deferredOn } = step
     return {
       stepId: newId(),
@@ -139,6 +139,7 @@ export function planOf (
       price,
       ...(template === undefined ? {} : { template: { template: template.template, data: template.data, path: template.path } }),
       ...(by === undefined ? {} : { by }),
+      ...(able === undefined ? {} : { able }),
       ...(deferredOn === undefined ? {} : { deferredOn }),
       content: {},
       state: deferredOn === undefined ? unbegun : { ...unbegun, status: 'waiting' }
@@ -156,15 +157,21 @@ export function planOf (
 }
 
 /** Who does a step, with which parameters, and for how much. */
-type Doing = Pick<Step, 'requestSettings' | 'price'> & { by?: StepProvider & { provider: InstalledProvider } }
+type Doing = Pick<Step, 'requestSettings' | 'price' | 'able'> & { by?: StepProvider & { provider: InstalledProvider } }
 
-function done ({ service, settings, choice, listed }: ResolvedStep, prices: PlanOptions['prices']): Doing {
+function done ({ service, settings, choice, listed, able }: ResolvedStep, prices: PlanOptions['prices']): Doing {
   const price = prices[service] ?? services[service].price
   if (choice?.chosen !== true) return { requestSettings: settings, price }
+  const ableOf = (one: Choice): Able[] => {
+    if (!one.chosen) return []
+    const { provider: { code }, configuration: { sandbox } } = one
+    return [{ code, sandbox, price: sandbox ? 0 : price }]
+  }
   const { provider, chosenBy, configuration: { sandbox } } = choice
   return {
     requestSettings: settings,
     price: sandbox ? 0 : price,
+    ...(able === undefined ? {} : { able: able.flatMap(ableOf) }),
     by: { ...usedOf(choice), provider, chosenBy, sandbox, ...(listed === undefined ? {} : { list: listed.flatMap(candidateOf) }) }
   }
 }

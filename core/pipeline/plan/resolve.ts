@@ -25,7 +25,7 @@ export type ResolvedRequest = {
 
 /**
  * `made`: the field that its template makes. `choice`: of its provider, where the service needs one. `listed`: of a list, all in the order
- * in which they are tried. `enclosed`: the documents that its fields name.
+ * in which they are tried. `able`: of a list, all that can do it, whichever is drawn. `enclosed`: the documents that its fields name.
  */
 export type ResolvedStep = Omit<RequestStep, 'template' | 'stated' | 'untitled'> & {
   template?: ResolvedTemplate
@@ -33,6 +33,7 @@ export type ResolvedStep = Omit<RequestStep, 'template' | 'stated' | 'untitled'>
   enclosed?: readonly Enclosed[]
   choice?: Choice
   listed?: readonly ListedChoice[]
+  able?: readonly Choice[]
 }
 
 /** `path`: where the data stands in the client's body. */

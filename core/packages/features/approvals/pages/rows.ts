@@ -66,7 +66,7 @@ export function rowsSection (words: Words, at: string, { data, nextCursor, q, cu
     textField({ name: 'q', label: words.approvalRowSearch, type: 'search', value: q })
   }<div class="actions"><button class="second">${words.sendSearchDo}</button></div></form>${
     rows.length === 0
-      ? html`<p>${words.approvalRowsNone}</p>`
+      ? html`<p>${nextCursor === null ? words.approvalRowsNone : words.approvalRowsNotYet}</p>`
       : table(words.approvalRowsTitle, [words.approvalRowName, words.approvalTo, words.approvalAmount, words.price], rows)
   }${more}</section>`
 }

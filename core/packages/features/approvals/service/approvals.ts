@@ -108,7 +108,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
   async function viewFor (actor: Actor, found: ApprovalRow): Promise<ApprovalView> {
     if (!isOpen(found)) return { ...await withNames(actor, found), review: null }
     try {
-      const { rules, review } = await lookAgain(found)
+      const { rules, review } = await reviewOf(found)
       return { ...await withNames(actor, { ...found, rules }), review }
     } catch (error) {
       if (!(error instanceof DispatchError)) throw error
@@ -143,7 +143,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
   }
 
   /** What would come of it now, and the rules that want it now, with the consents to that. Throws what a dispatch would be refused with. */
-  async function lookAgain (row: ApprovalRow): Promise<{ rules: StoredRule[], review: ApprovalView['review'] }> {
+  async function reviewOf (row: ApprovalRow): Promise<{ rules: StoredRule[], review: ApprovalView['review'] }> {
     const asker = await askerOf(row)
     const { batch_id: batchId } = row
     if (batchId !== null) {
@@ -266,7 +266,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
 
   async function lapse (row: ApprovalRow): Promise<void> {
     const seen = await pipeline.seen(commandOf(row, await askerOf(row)))
-    await lapseConsents(database, refOf(row), seen, (queries, lapsed) =>
+    await lapseConsents(database, refOf(row), { seen, of: row.rules }, (queries, lapsed) =>
       noteAudit(queries, {
         companyId: row.company_id,
         author: null,
@@ -330,7 +330,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
           details: [{ path: '/seen', code: 'required', message: 'It is required for what is no batch.' }]
         })
       }
-      const { rules, review } = await lookAgain(row)
+      const { rules, review } = await reviewOf(row)
       if (review !== null && review.seen !== seen) {
         throw new DispatchError('conflict',
           'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')

@@ -76,7 +76,7 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
       })
     }
     if (failures.length > 0) throw failures[0]
-    await noteMailed(database, { companyId, approvalId })
+    await noteMailed(database, { companyId, approvalId }, row.rules)
   }
 
   return async () => {

@@ -219,20 +219,24 @@ const isLapsed = ({ id, lapsed }: StoredRule, before: readonly StoredRule[]): bo
 /** Has those mailed whom the rules name and who were not yet. */
 const tellAnew = { mailed_at: null, tell_after: null, tell_tries: 0 }
 
+/** Whether the rules and their consents are still these. */
+const rulesAre = (rules: readonly StoredRule[]): RawBuilder<boolean> => sql<boolean>`rules = ${JSON.stringify(rules)}::jsonb`
+
 /**
- * Lets the consents lapse that are to something else than this, where it waits, and has those mailed who gave them. `also`: with the rules
- * that have lost theirs, in the same transaction; it is not called where there are none.
+ * Lets the consents lapse that are to something else than this, where it waits, and has those mailed who gave them. `of`: the rules as they
+ * were before that was looked for: a consent that was given since is to something newer. `also`: with the rules that have lost theirs, in
+ * the same transaction; it is not called where there are none.
  */
 export async function lapseConsents (
   database: Database,
   { companyId, approvalId }: ApprovalRef,
-  seen: string,
+  { seen, of }: { seen: string, of: readonly StoredRule[] },
   also: (queries: CompanyQueries, lapsed: readonly StoredRule[]) => Promise<void>
 ): Promise<void> {
   await database.company(companyId, async (queries) => {
     const tables = tablesOf(queries)
     const before = await tables.selectFrom('approvals').select('rules').where('company_id', '=', companyId)
-      .where('approval_id', '=', approvalId).where('status', '=', 'waiting').forUpdate().executeTakeFirst()
+      .where('approval_id', '=', approvalId).where('status', '=', 'waiting').where(rulesAre(of)).forUpdate().executeTakeFirst()
     const rules = consentsTo(seen, before?.rules ?? [])
     const lapsed = rules.filter((rule) => isLapsed(rule, before?.rules ?? []))
     if (lapsed.length === 0) return
@@ -351,10 +355,14 @@ export async function tellLater ({ owner, now }: Pick<Database, 'owner' | 'now'>
     where company_id = ${companyId} and approval_id = ${approvalId}`.execute(owner)
 }
 
-/** Notes that people were mailed. */
-export async function noteMailed ({ owner, now }: Database, { companyId, approvalId }: ApprovalRef): Promise<void> {
+/** Notes that people were mailed of these rules: where they are others by now, others may have to be. */
+export async function noteMailed (
+  { owner, now }: Database,
+  { companyId, approvalId }: ApprovalRef,
+  rules: readonly StoredRule[]
+): Promise<void> {
   await owner.$extendTables<Tables>().updateTable('approvals').set({ mailed_at: now }).where('company_id', '=', companyId)
-    .where('approval_id', '=', approvalId).execute()
+    .where('approval_id', '=', approvalId).where(rulesAre(rules)).execute()
 }
 
 /** Notes that a callback tells of it; `tell` adds that in the same transaction: of several processes, one does. */

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { languages } from '../../../../../plugins/console/language/language.ts'
 import { until } from '../../../../../test/core/work/support.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { invoiceYaml, letter } from '../../../../../test/plugins/support/templates.ts'
@@ -15,9 +16,11 @@ import { type Answer, invoiceRequest, type Login, operator, startService } from 
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { mostWaiting } from '../contract/approvals.ts'
 import { mostRules } from '../contract/rules.ts'
+import { rowsSection } from '../pages/rows.ts'
+import { wordsOf } from '../pages/words.ts'
 import { createApprovals } from '../service/approvals.ts'
 import { createTelling } from '../service/tell.ts'
-import { addApproval, listUntold, removeOld, tellLater } from '../store/approvals.ts'
+import { addApproval, lapseConsents, listUntold, noteMailed, removeOld, tellLater } from '../store/approvals.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
@@ -298,7 +301,7 @@ await t.test('in any order, one request is sent once at most, and only where eac
   const body = { providerName: 'simulator', template: { id, data: { name: 'Ada' } }, postal: { recipient } }
   const other = await processOf(admin, (command) => app.get('pipeline').dispatch(command))
   const state = { version: 1, accent: '#000000', sandbox: false }
-  let asked = 0
+  let [asked, approved] = [0, 0]
 
   await fc.assert(fc.asyncProperty(acts, async (order) => {
     const headers = { 'idempotency-key': `any-${++asked}` }
@@ -348,6 +351,7 @@ await t.test('in any order, one request is sent once at most, and only where eac
     const made = (await sent()).filter((one) => !before.includes(one))
     const { rows: [row] } = await sql<any>`select * from approvals where approval_id = ${approvalId}`.execute(owner)
     if (row.status !== 'approved') return t.same(made, [], `${order.join(', ')}: ${String(row.status)}`)
+    approved += 1
     t.same(made, [row.dispatch_id], order.join(', '))
     const { rows: [dispatch] } = await sql<any>`select template_version as version, content->>'accent' as accent,
         (select sandbox from steps where steps.dispatch_id = dispatches.dispatch_id limit 1) as sandbox
@@ -357,7 +361,8 @@ await t.test('in any order, one request is sent once at most, and only where eac
       t.equal(consent?.seen, row.seen, order.join(', '))
       t.same(JSON.parse(reviews.get(consent.seen) ?? '{}'), { ...dispatch, accent: dispatch.accent ?? '#000000' }, order.join(', '))
     }
-  }), { numRuns: 12 })
+  }), { numRuns: 12, examples: [[['first approves', 'brand', 'first approves', 'second approves']]] })
+  t.ok(approved > 0)
 })
 
 await t.test('who has approved what has changed since is told, and looks again', async (t) => {
@@ -384,7 +389,7 @@ await t.test('who has approved what has changed since is told, and looks again',
   })
   const { open, signIn } = openConsole(service)
   contains(t, (await open(`/approvals/${String(approvalId)}`, await signIn(admin))).body,
-    `${admin.email} had approved it before it changed`)
+    `${admin.email} had approved it, but it has changed since`)
   await lookAgain()
   t.equal((await send('GET', '/api/v1/audit?action=approval.lapsed', {}, admin)).body.data.length, 1, 'they are told once')
   has(t, await approve(approvalId, second), { body: { status: 'waiting', asks: [{ approvedBy: null }, { approvedBy: second.email }] } })
@@ -399,6 +404,27 @@ await t.test('who has approved what has changed since is told, and looks again',
   await telling.tell()
   t.same(messages.filter((one) => one.companyId === companyId).map(({ to, subject }) => [to, subject]), [[admin.email,
     'What you have approved waits for you again']])
+})
+
+await t.test('what somebody approves while it is looked at again stays, and whom that asks is mailed', async (t) => {
+  const { admin, member, operator: second, companyId, approve } = await approving('looked at meanwhile', everything)
+  await send('POST', rulesPath, { body: { name: 'Second', approvers: [await idOf(second)] } }, admin)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const kept = async (): Promise<any> =>
+    (await sql<any>`select rules, mailed_at from approvals where approval_id = ${approvalId}`.execute(owner)).rows[0]
+  const [{ rules: before }, ref, database] = [await kept(), { companyId, approvalId }, app.get('database')]
+  has(t, await approve(approvalId), { status: 200, body: { status: 'waiting' } })
+  const longAgo = new Date('2020-01-01T00:00:00Z')
+  await sql`update approvals set mailed_at = ${longAgo} where approval_id = ${approvalId}`.execute(owner)
+  // Whoever has looked before that knows neither this consent nor what it is to.
+  await lapseConsents(database, ref, { seen: 'older', of: before }, none)
+  await noteMailed(database, ref, before)
+  const { rules, mailed_at: mailedAt } = await kept()
+  t.same([rules[0].consent?.by, mailedAt], [await idOf(admin), longAgo])
+  await noteMailed(database, ref, rules)
+  t.not((await kept()).mailed_at.getTime(), longAgo.getTime())
+  await lapseConsents(database, ref, { seen: 'newer', of: rules }, none)
+  has(t, await kept(), { rules: [{ consent: undefined, lapsed: { by: await idOf(admin) } }, { name: 'Second' }] })
 })
 
 await t.test('the page shows what the templates of all steps make', async (t) => {
@@ -663,6 +689,14 @@ await t.test('an approver sees the rows of a batch, what they come to, and which
   t.equal((await sent()).length, 3)
   has(t, (await send('GET', at, {}, admin)).body, { totals: { services: [{ credits: 3 }] } })
   t.ok(batchId)
+})
+
+await t.test('a search that has found nothing so far says that it goes on', (t) => {
+  const shown = (nextCursor: string | null): string =>
+    rowsSection(wordsOf(languages.en), '/', { data: [], nextCursor, q: 'x', cursor: '' }, undefined).markup
+  contains(t, shown('10000'), 'None of the rows so far has it: look further.')
+  contains(t, shown(null), 'No row has it.')
+  t.end()
 })
 
 await t.test('a rule that comes once a batch was approved pauses what is left of it', async (t) => {
