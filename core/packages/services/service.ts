@@ -152,12 +152,14 @@ export type Addressee = { address: string, field: string, index?: number }
 
 /**
  * The recipients of a service. `known`: an address in the one writing in which all are compared; undefined for what is none.
- * `suppressedBy`: what becomes of a dispatch after which nothing more may be sent to its recipient, and why.
+ * `suppressedBy`: what becomes of a dispatch after which nothing more may be sent to its recipient, and why. `suppressesNobody`: whether
+ * a dispatch says nothing of its recipient, whatever becomes of it.
  */
 export type Addressees<Fields> = {
   in(fields: Fields): Addressee[]
   known(address: string): string | undefined
   suppressedBy?: Readonly<Record<string, SuppressionReason>>
+  suppressesNobody?(fields: Fields): boolean
   /** The field that asks for a way to unsubscribe, and who may, where it does. */
   unsubscribing?: { field: string, of(fields: Fields): string | undefined }
 }

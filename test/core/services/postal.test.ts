@@ -211,3 +211,17 @@ await t.test('a dispatch is found by its recipient', (t) => {
   t.same(postal.facts({ recipient }, { number: 'L-1' }), { documentNumber: 'L-1', recipient: 'Ada Lovelace' })
   t.end()
 })
+
+await t.test('a recipient is known by the company and the state too, in a request and in a text', (t) => {
+  const keyOf = (changes: object): string | undefined => postal.recipients?.in({ recipient: { ...recipient, ...changes } })[0]?.address
+  const at = { address: '1 Main St\nSuite 5', city: 'Springfield', postalCode: '62701', state: 'IL', country: 'US' }
+  const key = keyOf({ ...at, company: 'Analytical Engines, Inc.' })
+  t.equal(key, 'ada lovelace, analytical engines inc 1 main st suite 5, 62701 springfield il, us')
+  for (const text of ['Ada Lovelace, Analytical Engines Inc., 1 Main St, Suite 5, 62701 Springfield IL, US', key ?? '']) {
+    t.equal(postal.recipients?.known(text), key)
+  }
+  const others = [{ ...at, company: 'Difference Engines, Inc.' }, at, { ...at, company: 'Analytical Engines, Inc.', state: 'MO' }]
+  t.equal(new Set([key, ...others.map(keyOf)]).size, 4)
+  t.equal(keyOf({}), 'ada lovelace, 12 rue de la paix, 75002 paris, fr')
+  t.end()
+})

@@ -95,9 +95,13 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   stated: { recipient: { place: '/recipient', read: printedRecipient } },
   encloses: givenAndFurtherIn,
   recipients: {
-    in: ({ recipient }) => [{ address: keyOfRecipient(recipient), field: 'recipient' }],
+    // Of a request that was forgotten there is no recipient any more.
+    in: ({ recipient }: Partial<PostalFields>) =>
+      recipient === undefined ? [] : [{ address: keyOfRecipient(recipient), field: 'recipient' }],
     known: knownRecipient,
-    suppressedBy: { returned: 'returned' }
+    suppressedBy: { returned: 'returned' },
+    // A registered letter comes back from the right address, too, where nobody fetches it.
+    suppressesNobody: ({ mailType }) => mailType === 'REGISTERED'
   },
   checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
   // A letter that is there by 14:00 on a working day is printed and posted that day by most vendors.

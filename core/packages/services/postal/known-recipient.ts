@@ -3,14 +3,15 @@ import { wordsOf } from '../same-name.ts'
 import type { Recipient } from './recipient-facts.ts'
 
 /**
- * The recipient of a letter in one writing: name, street, postal code and city, country. Neither case, accents, signs nor line breaks tell
- * two apart; another spelling is somebody else. The name is a part of it: an address stays when people move.
+ * The recipient of a letter in one writing: name; company and street; postal code, city and state; country. Neither case, accents, signs
+ * nor line breaks tell two apart; another spelling is somebody else. The name is a part of it: an address stays when people move. So is the
+ * company: several of them have one address.
  */
-export function keyOfRecipient ({ name, address, postalCode = '', city, country }: Recipient): string {
-  return keyOf({ name, street: address, place: `${postalCode} ${city}`, country })
+export function keyOfRecipient ({ name, company = '', address, postalCode = '', city, state = '', country }: Recipient): string {
+  return keyOf({ name, street: `${company} ${address}`, place: `${postalCode} ${city} ${state}`, country })
 }
 
-/** The same of a text of at least three parts, with commas between them; undefined for another text. */
+/** The same of a text of at least three parts in this order, with commas between them; undefined for another text. */
 export function knownRecipient (text: string): string | undefined {
   const parts = text.split(/[,\n]/).map((part) => part.trim()).filter((part) => part !== '')
   const [name = '', country = '', place = ''] = [parts[0], parts.at(-1), parts.at(-2)]

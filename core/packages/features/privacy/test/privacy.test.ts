@@ -473,9 +473,18 @@ await t.test('after a data key is lost, what stands elsewhere is exported and er
     sql<{ state: string, is_there: boolean }>`select state, body is not null as is_there from endpoint_callbacks
       where dispatch_id = ${dispatchId}`.execute(owner).then(({ rows }) => rows)
   await until('its receiver is to be told', async () => (await bodies()).some((one) => one.is_there))
+  await made(send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['demo@example.com'] } } }, admin))
+  const { body: { dispatchId: mailed } } = await made(mail('eve@example.com', { providerName: 'simulator' }, '', admin))
   await app.get('dataKeys')?.shred(companyId)
   t.equal((await send('POST', '/api/v1/privacy/exports', { body: ada }, admin)).status >= 500, true, 'a key that may come back')
   t.strictSame(await renewDataKeys(app.get('database'), { place: createLocalFiles(join(dataDirectory, 'keys')) }), [companyId])
+  // Whom an event is about that comes now nobody knows any more.
+  await made(send('POST', '/api/v1/simulator/events', { body: { dispatchId: mailed, status: 'bounced' } }, admin))
+  await until('the event is handled', async () => {
+    const { body } = await send('GET', `/api/v1/dispatches/${String(mailed)}/events`, {}, admin)
+    return body.data.some(({ facts }: any) => facts.status === 'bounced')
+  })
+  t.same((await send('GET', '/api/v1/suppressions', {}, admin)).body.data, [])
   const exported = String((await send('POST', '/api/v1/privacy/exports', { body: ada }, admin)).body)
   contains(t, exported, dispatchId)
   contains(t, exported, 'sealed under a data key that is lost')

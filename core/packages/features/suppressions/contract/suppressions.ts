@@ -20,14 +20,15 @@ const Note = Line(300, { description: 'Why, in words of your own.', examples: ['
 /** The most suppressions of one import. */
 export const mostImported = 100_000
 
-/** Characters of an address: a postal one has a name, a street and a city. */
-const longestAddress = 600
+/** Characters of an address: a postal one has a name, a company, a street, a city and a state. */
+const longestAddress = 700
 
 export const SuppressionBody = Type.Object({
   channel: Channel,
   address: Line(longestAddress, {
     description:
-      'An e-mail address, a phone number in E.164, or a postal address: name, street, postal code and city, country, with commas.',
+      'An e-mail address, a phone number in E.164, or a postal address with commas: name, company if any, street, postal code with ' +
+      'city and state if any, country.',
     examples: ['ada@example.com', 'Ada Lovelace, 12 rue de la Paix, 75002 Paris, FR']
   }),
   reason: Type.Optional(Reason),

@@ -5,6 +5,7 @@ import { type RecipientBook, recipientsIn, suppressed, type Templates } from '@d
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName, type ServiceName, services, type SuppressionReason } from '@dispatch/services'
+import { isWithoutKey } from '@dispatch/tables'
 import type { ImportView, SuppressionBody, SuppressionFilter, SuppressionView, TransactionalView } from '../contract/suppressions.ts'
 import { addSuppressions, companyName, fieldsOf, findSuppressed, findSuppression, isSuppressed, listSuppressions, listTransactional,
   type NewSuppression, readSuppressed, removeStopped, removeSuppression, setTransactional,
@@ -217,9 +218,10 @@ function problemOf ({ address, since, reason }: SuppressionRow, path: string): P
   }
 }
 
-/** The recipient of a step, where it has one alone. */
+/** Whom a step says something of: its recipient, where it has one alone, who is not forgotten. */
 function onlyOne (service: ServiceName, fields: Awaited<ReturnType<typeof fieldsOf>>): string | undefined {
-  const [first, ...others] = fields === undefined ? [] : recipientsIn({ service, fields })
+  if (fields === undefined || isWithoutKey(fields) || services[service].recipients?.suppressesNobody?.(fields) === true) return undefined
+  const [first, ...others] = recipientsIn({ service, fields })
   return others.length > 0 ? undefined : first?.address
 }
 

@@ -299,6 +299,35 @@ await t.test('a letter that came back is the last one to its recipient there, ho
   })
 })
 
+await t.test('a letter that comes back suppresses nobody where its recipient is forgotten, or may not have fetched it', async (t) => {
+  const { owner } = service.app.get('database')
+  const recipient = { name: 'Eve Lovelace', address: '3 rue Monge', postalCode: '75005', city: 'Paris', country: 'FR' }
+  const returned = async (fields: object, meanwhile?: (dispatchId: string) => Promise<unknown>): Promise<void> => {
+    const { body: { dispatchId } } = await send('POST', '/api/postal', {
+      headers: late,
+      body: {
+        providerName: 'simulator',
+        ...(chainBody(['postal'], (invoiceRequest() as any).template) as object),
+        postal: { recipient, ...fields }
+      }
+    })
+    t.equal(typeof dispatchId, 'string')
+    await meanwhile?.(dispatchId)
+    await send('POST', '/api/v1/simulator/events', { body: { dispatchId, status: 'returned' } })
+    await until('the letter came back', async () => {
+      const { body } = await send('GET', `/api/v1/dispatches/${String(dispatchId)}/events`)
+      return body.data.some(({ facts }: any) => facts.status === 'returned')
+    })
+    t.same(await list('search=eve+lovelace'), [])
+  }
+  await returned({ mailType: 'REGISTERED' })
+  await returned({}, async (dispatchId) => {
+    // As retention leaves it.
+    await sql`update steps set fields = '{}', request_settings = '{}', made = null, data = null where dispatch_id = ${dispatchId}`
+      .execute(owner)
+  })
+})
+
 await t.test('who answers STOP gets no text message any more, START lifts that alone, and nobody else may say so', async (t) => {
   const [token, number, other] = ['0123456789abcdef0123456789abcdef', '+33611112222', '+33687654321']
   const { admin } = await service.company('texts')
