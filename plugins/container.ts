@@ -179,6 +179,8 @@ export async function createApp (
     const places = markPlaces({ folder: config.dataDirectory, ...config.storage === undefined ? {} : { bucket: get('files') } })
     opened.adopt(await followRestores({ database, places, log }), (following) => following.close())
     put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
+    // A folder that cannot be used ends the start, not the events that come while the database is away.
+    await get('waitingEvents').count()
     /** What each company may fill of a log in a day. */
     const budgetOf = (name: string) =>
       config.logBudget === 0 ? undefined : {

@@ -20,7 +20,7 @@ type Backlog = Awaited<ReturnType<typeof readBacklog>>
 export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void {
   const database = get('database')
   const log = get('log')
-  /** The gauges that failed at the last scrape: each is said once. */
+  /** The gauges, and the spools, that failed at the last scrape: each is said once. */
   const failing = new Set<string>()
   let asked: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
   /** A silent database is asked once, and no scrape waits for it. */
@@ -33,6 +33,19 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       asked = question
     }
     return Promise.race([asked.backlog, pause(timeoutMs, undefined, { ref: false })])
+  }
+
+  /** One file that cannot be read leaves the other metrics, and the answer by which the process is known to live. */
+  async function attempt (name: string, what: object, read: () => Promise<void> | void): Promise<boolean> {
+    try {
+      await read()
+      failing.delete(name)
+      return true
+    } catch (error) {
+      if (!failing.has(name)) log.warn({ err: error, ...what }, 'a metric could not be read: it is left out')
+      failing.add(name)
+      return false
+    }
   }
 
   const gauge = <Label extends string>(
@@ -48,18 +61,12 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       registers: [registry],
       async collect () {
         clear(this, labelNames)
-        try {
-          await read((value, labels) => {
+        const isRead = await attempt(name, { gauge: `dispatch_${name}` }, () =>
+          read((value, labels) => {
             if (labels === undefined) this.set(value)
             else this.set(labels, value)
-          })
-          failing.delete(name)
-        } catch (error) {
-          // One file that cannot be read leaves the other metrics, and the answer by which the process is known to live.
-          clear(this, labelNames)
-          if (!failing.has(name)) log.warn({ err: error, gauge: `dispatch_${name}` }, 'a metric could not be read: it is left out')
-          failing.add(name)
-        }
+          }))
+        if (!isRead) clear(this, labelNames)
       }
     })
 
@@ -103,7 +110,9 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
   gauge('spool_files', 'Answers and events of vendors that wait in the data directory, or were set aside.', ['spool', 'state'],
     async (set) => {
       for (const [spool, { count }] of Object.entries({ outcomes: get('outcomeSpool'), webhooks: get('waitingEvents') })) {
-        for (const [state, files] of Object.entries(await count())) set(files, { spool, state })
+        await attempt(`spool_files ${spool}`, { gauge: 'dispatch_spool_files', spool }, async () => {
+          for (const [state, files] of Object.entries(await count())) set(files, { spool, state })
+        })
       }
     })
   const { tls } = get('config')

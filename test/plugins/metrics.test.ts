@@ -126,7 +126,8 @@ await t.test('what cannot be read is left out, and is said once', async (t) => {
   for (let scrapes = 0; scrapes < 2; scrapes++) {
     const text = await registry.metrics()
     t.equal(valueOf(text, 'runs'), 0)
-    lacks(t, text, /^dispatch_(?:spool_files|certificate_expires_seconds)[{ ]/m)
+    lacks(t, text, /^dispatch_(?:spool_files\{spool="outcomes"|certificate_expires_seconds )/m)
+    t.equal(valueOf(text, 'spool_files', { spool: 'webhooks', state: 'waiting' }), 0, 'the other spool can be read')
   }
   const gauges = (): unknown[] => said.map((line) => (JSON.parse(line) as { gauge: unknown }).gauge).sort()
   t.strictSame(gauges(), ['dispatch_certificate_expires_seconds', 'dispatch_spool_files'])

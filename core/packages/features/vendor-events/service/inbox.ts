@@ -1,5 +1,5 @@
 import { createBatcher, type Log, withTimeLimit } from '@dispatch/common'
-import type { Database } from '@dispatch/database'
+import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { Queue } from '@dispatch/queue'
 import { type EnqueueInbound, type InboundEvent, recordInbound } from '../store/inbound.ts'
@@ -9,7 +9,7 @@ import { eventBatchLimits, type EventSpool } from './event-spool.ts'
 export type Inbox = {
   /** Resolves when the event is kept. Answers false when too many unverified events are on the disk. */
   put: (arrival: InboundEvent) => Promise<boolean>
-  /** Moves the events on the disk into the database. Rejects while that is away. */
+  /** Moves the events on the disk into the database. Rejects while that is away, and where the disk cannot be read. */
   drain: () => Promise<void>
   /** Resolves when nothing is being written. */
   settle: () => Promise<void>
@@ -35,6 +35,8 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
   const batcher = createBatcher<InboundEvent, undefined>(record, { bytesOf: ({ body }) => body.byteLength, ...eventBatchLimits })
   /** Whether the database has just failed: the next drain tries it again, not every event. */
   let away = false
+  /** Whether the last drain found no disk. */
+  let withoutDisk = false
   let parked = 0
 
   async function record (arrivals: readonly InboundEvent[]): Promise<void> {
@@ -46,6 +48,13 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
   function goAway (error: unknown): void {
     if (!away) log.warn({ err: error }, 'the database does not take events: they go to the disk')
     away = true
+  }
+
+  /** Nothing is known of the database then: events go there, for they have no other place. */
+  function diskFailed (error: unknown): void {
+    if (!withoutDisk) log.error({ err: error }, 'the disk takes no events: those that come while the database is away are lost')
+    withoutDisk = true
+    away = false
   }
 
   async function toDatabase (arrival: InboundEvent): Promise<boolean> {
@@ -68,7 +77,13 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
     },
     async drain () {
       // Without events on the disk this proves nothing about the database: then the next event tries it.
-      await spool.drain(record)
+      try {
+        await spool.drain(record)
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable)) diskFailed(error)
+        throw error
+      }
+      withoutDisk = false
       away = false
       parked = 0
     },

@@ -1,16 +1,18 @@
 import { sql } from 'kysely'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { createApp } from '../../../../../plugins/container.ts'
+import { until } from '../../../../../test/core/work/support.ts'
 import { memoryLog } from '../../../../../test/fixtures/providers/call.ts'
 import { directory } from '../../../../../test/fixtures/providers/folders.ts'
-import { seededDatabase } from '../../../../../test/support/service.ts'
+import { seededDatabase, testConfig } from '../../../../../test/support/service.ts'
 import { openDatabase } from '../../../database/database.ts'
 import { DatabaseUnavailable } from '../../../database/unavailable.ts'
-import { openQueue } from '../../../queue/queue.ts'
+import { openQueue, type Queue } from '../../../queue/queue.ts'
 import { openLately } from '../service/event-spool.ts'
 import { createInboundHandler } from '../service/inbound.ts'
-import { enqueueInbound } from '../service/inbox.ts'
+import { createInbox, enqueueInbound } from '../service/inbox.ts'
 import { queueStranded } from '../service/work.ts'
 import { closeInbound, type InboundEvent, recordInbound } from '../store/inbound.ts'
 
@@ -102,12 +104,45 @@ await t.test('an event that cannot be handled is held, and given up after a day;
   await t.rejects(handle({ inboundId: fresh.inboundId }), DatabaseUnavailable)
 })
 
-await t.test('a spool that cannot be opened is opened once it can', async (t) => {
+/** A folder that cannot be made: something else has the name of its parent. */
+async function unusable (t: Test): Promise<{ inTheWay: string, folder: string }> {
   const inTheWay = join(await directory(t), 'taken')
   writeFileSync(inTheWay, '')
-  const folder = join(inTheWay, 'webhooks')
+  return { inTheWay, folder: join(inTheWay, 'webhooks') }
+}
+
+await t.test('a spool that cannot be opened is opened once it can', async (t) => {
+  const { inTheWay, folder } = await unusable(t)
   const spool = openLately({ folder, now: () => new Date(), newId: () => crypto.randomUUID(), log: memoryLog() })
   await t.rejects(spool.count(), { code: 'ENOTDIR' })
   rmSync(inTheWay)
   t.strictSame(Object.values(await spool.count()).filter((files) => files > 0), [])
+})
+
+await t.test('without a disk, events go to the database after each drain; it is said once', async (t) => {
+  const { folder } = await unusable(t)
+  const log = memoryLog()
+  const spool = openLately({ folder, now: () => new Date(), newId: () => crypto.randomUUID(), log })
+  const send: { now: Queue['send'] } = { now: () => Promise.reject(new DatabaseUnavailable('away')) }
+  const inbox = createInbox({ database, spool, log, queue: { ...queue, send: (...jobs) => send.now(...jobs) } })
+  await t.rejects(inbox.put(came(0)), { code: 'ENOTDIR' })
+  send.now = queue.send
+  await t.rejects(inbox.put(came(0)), { code: 'ENOTDIR' }, 'the database is not tried yet')
+  const event = came(0)
+  // A busy database may take longer than an event waits for it.
+  await until('the database takes an event', async () => {
+    await t.rejects(inbox.drain(), { code: 'ENOTDIR' })
+    return await inbox.put(event).catch(() => false)
+  })
+  await t.rejects(inbox.drain(), { code: 'ENOTDIR' })
+  t.equal(log.lines.filter(({ level }) => level === 'error').length, 1)
+  t.equal((await database.owner.selectFrom('inbound').select('state').where('inbound_id', '=', event.inboundId).execute()).length, 1)
+})
+
+await t.test('a folder of events that cannot be used ends the start, with and without workers', async (t) => {
+  const folder = await directory(t)
+  writeFileSync(join(folder, 'webhooks'), '')
+  for (const runsWorker of [true, false]) {
+    await t.rejects(createApp(testConfig(folder, { runsWorker }), { databaseUrl, log: memoryLog() }), { code: 'EEXIST' })
+  }
 })
