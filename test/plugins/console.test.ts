@@ -126,6 +126,13 @@ await t.test('a choice of the settings is called as the language of the reader h
   t.end()
 })
 
+await t.test('a field of a template may be described by any word', (t) => {
+  const described = { type: 'string', description: 'constructor', 'x-data': 'x' } as const
+  const { markup } = settingsFields(languages.fr, { properties: { x: described } }, { values: {}, problems: [] })
+  contains(t, markup, 'Constructor.')
+  t.end()
+})
+
 await t.test('a reader signs in with the password, and the cookie is bound to this host', async (t) => {
   const answer = await post('/sign-in', { email: admin.email, password: admin.password, next: '/console/providers' })
   t.same([answer.status, answer.headers.get('location')], [303, '/console/providers'])

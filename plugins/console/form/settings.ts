@@ -74,7 +74,8 @@ function textsOf (words: Words, schema: FieldSchema): OwnTexts {
   const { description, 'x-texts': texts = {}, 'x-words': name, 'x-data': data } = schema
   if (name !== undefined) return fieldWords(words, name)
   const title = schema.title ?? (data === undefined ? undefined : wordFor(words, 'data', data))
-  const said = data === undefined || description === undefined ? description : templateHelp[words.code]?.[description] ?? description
+  const helps = templateHelp[words.code] ?? {}
+  const said = data !== undefined && description !== undefined && Object.hasOwn(helps, description) ? helps[description] : description
   return { ...title === undefined ? {} : { title }, ...said === undefined ? {} : { description: said }, ...texts[words.code] }
 }
 

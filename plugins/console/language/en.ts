@@ -327,7 +327,7 @@ export const en = {
   fault_provider_error: 'refused by the provider',
   fault_authentication_error: 'credentials not accepted',
   fault_provider_unavailable: 'provider not available',
-  fault_outcome_unknown: 'no answer',
+  fault_outcome_unknown: 'outcome unknown',
   fault_configuration_missing: 'settings missing',
   fault_suppressed: 'recipient excluded',
   fault_validation_failed: 'data do not fit',

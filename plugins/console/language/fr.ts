@@ -331,7 +331,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   fault_provider_error: 'refusé par le fournisseur',
   fault_authentication_error: 'identifiants refusés',
   fault_provider_unavailable: 'fournisseur indisponible',
-  fault_outcome_unknown: 'sans réponse',
+  fault_outcome_unknown: 'résultat inconnu',
   fault_configuration_missing: 'réglages manquants',
   fault_suppressed: 'destinataire exclu',
   fault_validation_failed: 'données non conformes',

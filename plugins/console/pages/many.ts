@@ -51,15 +51,17 @@ export type Many = {
   title: (visit: Visit) => string
   /** What will happen, where the reader is asked first. */
   says?: (visit: Visit) => string
+  /** The fields of the form once more, with what is wrong at them, before anybody is asked; undefined where nothing is. */
+  wrong?: (visit: Visit, body: URLSearchParams) => Html | undefined
   act: (visit: Visit, id: string, body: URLSearchParams) => Promise<ApiAnswer<unknown>>
 }
 
 /** A route that does something with each row that is ticked, and tells with which it could not. */
-export function withMany (app: FastifyInstance, { path, list, section, title, says, act }: Many): void {
+export function withMany (app: FastifyInstance, { path, list, section, title, says, wrong, act }: Many): void {
   function confirms (request: Asked): Confirmation | undefined {
     const visit = visitOf(request)
     const picked = pickedIn(request.body)
-    if (picked.length === 0 || says === undefined) return undefined
+    if (picked.length === 0 || says === undefined || wrong?.(visit, request.body) !== undefined) return undefined
     const act = title(visit)
     return { title: act, says: [says(visit)], touches: [[visit.words.chosen, picked.length]], button: act, back: list(request) }
   }
@@ -67,6 +69,10 @@ export function withMany (app: FastifyInstance, { path, list, section, title, sa
   app.post<{ Body: URLSearchParams }>(path, { config: says === undefined ? {} : { confirms } }, async (request, reply) => {
     const [visit, back, picked] = [visitOf(request), list(request), pickedIn(request.body)]
     const { words } = visit
+    const again = picked.length === 0 ? undefined : wrong?.(visit, request.body)
+    if (again !== undefined) {
+      return reply.code(422).page(againPage(visit, { title: title(visit), section, back, path: request.url, picked }, again))
+    }
     const refused: Refusal[] = []
     for (const id of picked) {
       const answer = await act(visit, id, request.body)
@@ -81,4 +87,16 @@ export function withMany (app: FastifyInstance, { path, list, section, title, sa
     }<p><a href="${back}">${words.manyBack}</a></p>`
     return reply.code(picked.length === 0 ? 422 : 200).page(page({ ...visit, path: back }, { title: title(visit), section, main }))
   })
+}
+
+/** The form once more, with the rows that are ticked. */
+function againPage (
+  visit: Visit,
+  { title, section, back, path, picked }: { title: string, section: string, back: string, path: string, picked: readonly string[] },
+  fields: Html
+): Html {
+  const kept = picked.map((id) => html`<input type="hidden" name="${prefix}${id}" value="${id}">`)
+  const main = html`<p><a href="${back}">${visit.words.manyBack}</a></p>
+<form method="post" action="${path}" novalidate>${kept}${fields}<div class="actions"><button>${title}</button></div></form>`
+  return page({ ...visit, path: back }, { title, section, main })
 }

@@ -7,12 +7,15 @@ import { type Visit, visitOf, type Words } from './words.ts'
 /** Where the feed of a company is read. */
 export const eventsAt = '/console/developers/events'
 
+/** In characters, and so many events on a page, so that it stays small. */
+const [longest, onPage] = [4_000, '20']
+
 /** What callbacks tell the company, in order, as programs without a public address read it. */
 export const eventsPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/developers/events', async (request, reply) => {
     const [visit, { after }] = [visitOf(request), request.query]
     const from = typeof after === 'string' && /^\d{1,15}$/.test(after) ? after : '0'
-    const feed = await visit.api.read<EventsView>(withQuery('/api/v1/events', { after: from, limit: '50' }))
+    const feed = await visit.api.read<EventsView>(withQuery('/api/v1/events', { after: from, limit: onPage }))
     return reply.page(view(visit, feed))
   })
   done()
@@ -38,9 +41,10 @@ function view (visit: Visit, { since, data, more }: EventsView): Html {
 function row (words: Words, { id, body }: EventsView['data'][number]): Html {
   const { type, timestamp, data } = body
   const { dispatchId } = data
+  const text = pretty(body)
   return html`<tr><th scope="row">${id}</th><td>${time(timestamp)}</td><td><code>${type}</code></td><td>${
     typeof dispatchId === 'string' ? html`<a href="/console/dispatches/${dispatchId}">${words.eventDispatch}</a>` : words.eventCompany
   }</td><td><details><summary aria-label="${fill(words.eventBodyOf, { id })}">${words.eventBody}</summary><pre tabindex="0">${
-    pretty(body)
-  }</pre></details></td></tr>\n`
+    text.slice(0, longest).toWellFormed()
+  }</pre>${text.length > longest ? html`<p class="quiet">${fill(words.requestCut, { n: longest })}</p>` : html``}</details></td></tr>\n`
 }

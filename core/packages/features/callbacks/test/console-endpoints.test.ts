@@ -6,6 +6,7 @@ import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../../../../../test/support/service.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
+import { noteFeedEvent } from '../store/event-feeds.ts'
 import { words } from '../words.en.ts'
 
 const en = { ...languages.en, ...words }
@@ -127,6 +128,15 @@ await t.test('the events are read as programs read them, from the oldest on', as
   const { body: { dispatchId } } = await send('POST', '/api/invoicing?async=true', { body: invoiceRequest({ number: 'E-1' }) }, acme.admin)
   await until('it is told', async () => (await open(page, cookie)).body.includes(`/console/dispatches/${String(dispatchId)}"`))
   contains(t, (await open(page, cookie)).body, '<code>dispatch.succeeded</code>')
+  const long = { companyId: acme.companyId, type: 'company.credits_low', data: { name: 'long '.repeat(10_000) }, now: new Date() } as const
+  await service.app.get('database').owner.transaction().execute(async (queries) => {
+    for (let sequence = 1; sequence <= 20; sequence++) await noteFeedEvent(queries, { ...long, sequence })
+  })
+  const { body: shown } = await open(page, cookie)
+  t.equal(String(shown).split('<th scope="row">').length - 1, 20)
+  contains(t, shown, 'The first 4000 characters.')
+  contains(t, shown, 'rel="next"')
+  t.ok(String(shown).length < 150_000)
   t.equal((await open(`${page}?after=nonsense`, cookie)).status, 200)
   t.equal((await open(page, asMember)).status, 403)
 })

@@ -114,12 +114,16 @@ export async function readOwnDetails (database: Database, companyId: number): Pr
   return row ?? { details: {} }
 }
 
+/** What was approved waits again for what has changed since, and only for that. */
+const sinceChanged = sql<Date>`case when own_details.details is distinct from excluded.details then excluded.updated_at
+  else own_details.updated_at end`
+
 export async function writeOwnDetails (database: Database, details: OwnDetails, { author, at }: Change): Promise<void> {
   const { companyId } = author
   const row = { details: JSON.stringify(details), updated_at: at }
   await database.company(companyId, async (queries) => {
     await tablesOf(queries).insertInto('own_details').values({ company_id: companyId, ...row })
-      .onConflict((conflict) => conflict.column('company_id').doUpdateSet(row)).execute()
+      .onConflict((conflict) => conflict.column('company_id').doUpdateSet({ ...row, updated_at: sinceChanged })).execute()
     const object = { kind: 'company', id: String(companyId) }
     await noteAudit(queries, { companyId, author, action: 'own-details.changed', object, facts: { fields: Object.keys(details) }, at })
   })

@@ -5,7 +5,7 @@ import { languages } from '../../../../../plugins/console/language/language.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { startService } from '../../../../../test/support/service.ts'
-import { mostContacts } from '../store/contacts.ts'
+import { mostContacts, readOwnDetails } from '../store/contacts.ts'
 import { words as en } from '../words.en.ts'
 
 const service = await startService(t)
@@ -92,6 +92,17 @@ await t.test('forms begin with who the company is, and fill themselves with a co
   contains(t, filled, 'name="request.recipient.postalCode" type="text" value="SW1Y 4LE"')
   contains(t, (await post('/send', { ...draft, ':fill': 'recipient', ':recipient': 'a' }, cookie)).body,
     languages.en.fillNotFound.slice(-60))
+})
+
+await t.test('who the company is has not changed where it is saved as it stands', async (t) => {
+  const { admin: own, companyId } = await service.company('unchanged')
+  const since = async (name: string): Promise<Date | undefined> => {
+    has(t, await send('PUT', '/api/v1/company/details', { body: { seller: { name } } }, own), { status: 200 })
+    return (await readOwnDetails(service.app.get('database'), companyId)).since
+  }
+  const first = await since('Unchanged Ltd')
+  t.same(await since('Unchanged Ltd'), first)
+  t.ok((await since('Changed Ltd') ?? 0) > (first ?? 0))
 })
 
 await t.test('contacts that are ticked are deleted together, once it was asked', async (t) => {

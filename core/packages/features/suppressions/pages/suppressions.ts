@@ -1,5 +1,5 @@
 import { ApiRefused, choiceField, errorOf, fill, folded, type Html, html, isFiltered, linesField, type LongList, longList, notice, page,
-  picks, picksForm, type Query, readFilter, said, textField, time, type Typed, withMany, withQuery, wordFor,
+  picks, picksForm, type Query, readFilter, said, sentenceOf, textField, time, type Typed, withMany, withQuery, wordFor,
   wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { channels, type ImportView, reasons, type SuppressionView } from '../contract/suppressions.ts'
@@ -57,8 +57,8 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
     section: 'suppressions',
     title: ({ words }) => wordsOf(words).suppressionsRemove,
     says: ({ words }) => wordsOf(words).suppressionsRemoveIntro,
-    act: ({ api }, id, body) =>
-      api.send('DELETE', withQuery(`${apiPath}/${encodeURIComponent(id)}`, { why: (body.get('why') ?? '').trim() }))
+    wrong: ({ words }, body) => whyOf(body) === '' ? whyField(wordsOf(words), [sentenceOf(words, whyMissing)]) : undefined,
+    act: ({ api }, id, body) => api.send('DELETE', withQuery(`${apiPath}/${encodeURIComponent(id)}`, { why: whyOf(body) }))
   })
 
   app.get<Named>('/suppressions/:id', async (request, reply) => reply.page(await removalView(visitOf(request), request.params.id)))
@@ -88,6 +88,13 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 const good = (text: string): Html => notice('good', html`<p>${text}</p>`)
+
+const whyOf = (body: URLSearchParams): string => (body.get('why') ?? '').trim()
+
+const whyMissing = { code: 'required', message: 'The field "why" is required.' }
+
+const whyField = (words: Words, wrong: readonly Html[] = []): Html =>
+  textField({ name: 'why', label: words.suppressionWhy, help: words.suppressionWhyHelp, wrong })
 
 function optional (body: URLSearchParams, name: string): Record<string, string> {
   const value = (body.get(name) ?? '').trim()
@@ -188,7 +195,7 @@ function list (visit: Visit, rows: readonly SuppressionView[], isAdmin: boolean)
       ? picksForm(words, 'chosen', {
         action: `${at}/chosen/remove`,
         label: words.suppressionsRemove,
-        asks: textField({ name: 'why', label: words.suppressionWhy, help: words.suppressionWhyHelp })
+        asks: whyField(words)
       })
       : html``
   }`

@@ -23,6 +23,10 @@ export async function readBrand (database: Database, companyId: number): Promise
         .executeTakeFirst())
 }
 
+/** What was approved waits again for what has changed since, and only for that. */
+const sinceChanged = sql<Date>`case when (brands.settings, brands.logo) is distinct from (excluded.settings, excluded.logo)
+  then excluded.updated_at else brands.updated_at end`
+
 /** Sets the brand of a company. `uri`: its logo as a data URI. */
 export async function writeBrand (database: Database, by: ChangeContext, settings: BrandBody, uri: string | undefined): Promise<void> {
   const { companyId, author, at } = by
@@ -30,7 +34,7 @@ export async function writeBrand (database: Database, by: ChangeContext, setting
     const logo = uri === undefined ? null : await keepLogo(queries, companyId, uri)
     const row = { settings: JSON.stringify(settings), logo, updated_at: at }
     await tablesIn(queries).insertInto('brands').values({ company_id: companyId, ...row })
-      .onConflict((conflict) => conflict.column('company_id').doUpdateSet(row)).execute()
+      .onConflict((conflict) => conflict.column('company_id').doUpdateSet({ ...row, updated_at: sinceChanged })).execute()
     const facts = { fields: Object.keys(settings) }
     await noteAudit(queries, { companyId, author, action: 'brand.changed', object: { kind: 'company', id: String(companyId) }, facts, at })
   })

@@ -107,6 +107,17 @@ await t.test('a dispatch has the brand that it was accepted with, however late i
   t.equal(await documentOf((await send('POST', '/api/file', body)).body.dispatchId), before, 'the same brand again')
 })
 
+await t.test('a brand that is saved as it stands has not changed: a batch that was approved before goes on', async (t) => {
+  const { body: { updatedAt, ...same } } = await send('GET', path)
+  clock.advance(60)
+  has(t, await send('PUT', path, same), { status: 200, body: { updatedAt } })
+  const { logo: _, ...without } = same
+  for (const body of [without, { ...same, text: '#333333' }, same]) {
+    clock.advance(60)
+    has(t, await send('PUT', path, body), { status: 200, body: { updatedAt: clock.now().toISOString() } })
+  }
+})
+
 await t.test('the console shows it beside a document, keeps what was typed and takes a logo in one step', async (t) => {
   const { open, post, signIn } = openConsole(service)
   const cookie = await signIn(admin)
