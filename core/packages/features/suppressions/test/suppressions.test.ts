@@ -372,6 +372,9 @@ await t.test('who answers STOP gets no text message any more, START lifts that a
   })
   await writes(number, 'start')
   t.same(await reasons(), [])
+  // It waits for no dispatch: it is kept at once, and says nothing.
+  await writes(number, 'Thank you')
+  t.same(await reasons(), [])
   await add({ channel: 'sms', address: other, reason: 'manual' }, admin)
   await writes(other, 'STOP')
   await writes(other, 'START')

@@ -1,13 +1,18 @@
+import type { Log } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
+import type { Inbox } from '../service/inbox.ts'
 import type { WebhookAnswer, WebhookReceiver } from '../service/webhook-receiver.ts'
+import { drainInbox } from '../service/work.ts'
 
 const mebibyte = 1024 * 1024
 const bytes = 'application/octet-stream'
 const path = '/api/webhooks/:service/providers/:provider/endpoint.json'
+
+type Given = { webhookReceiver: WebhookReceiver, config: { runsWorker: boolean }, inbox: Inbox, log: Log }
 
 type Address = { Params: { service: string, provider: string }, Querystring: Record<string, unknown> }
 
@@ -16,7 +21,9 @@ type Address = { Params: { service: string, provider: string }, Querystring: Rec
  * nothing, and a vendor does not repeat an event that will never be accepted. A vendor that tries whether a wrong signature is noticed gets
  * 401, where its provider declares that. Plain HTTP is refused here too.
  */
-export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: WebhookReceiver }> = (app, { webhookReceiver }, done) => {
+export const webhookRoutes: FastifyPluginCallbackTypebox<Given> = (app, { webhookReceiver, config: { runsWorker }, inbox, log }, done) => {
+  // Its own disk has nobody else: those that run jobs drain theirs with them.
+  if (!runsWorker) drainWhileListening(app, { inbox, log })
   app.removeAllContentTypeParsers()
   // The signature covers the raw bytes, so any content type is accepted, even an invalid one.
   app.addHook('onRequest', (request, _reply, next) => {
@@ -56,6 +63,17 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: Webh
   // A vendor tries the address, or sends its events in the query. No client of the API does.
   app.get<Address>(path, { config, schema: { operationId: 'tryWebhook', hide: true, response } }, receive)
   done()
+}
+
+function drainWhileListening (app: FastifyInstance, given: { inbox: Inbox, log: Log }): void {
+  let draining: AsyncDisposable | undefined
+  app.addHook('onListen', (next) => {
+    draining ??= drainInbox(given)
+    next()
+  })
+  app.addHook('onClose', async () => {
+    await draining?.[Symbol.asyncDispose]()
+  })
 }
 
 /** Given twice, it names no configuration. */

@@ -145,6 +145,10 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
   if (reply !== undefined) return answer(options, event, read.reading, reply)
   const steps = await matchSteps(database, { service, providerCode, remoteId, scope, sandbox: event.sandbox })
   const [first] = steps
+  if (first === undefined && isAboutNone(webhook, read.reading)) {
+    await closeInbound(database, inboundId, { state: 'kept', note: 'A recipient has written something else than stop or start.' })
+    return done
+  }
   if (first === undefined) return { done: false, why: 'No dispatch has the vendor\'s id yet.' }
   if (steps.some(({ companyId }) => companyId !== first.companyId)) {
     await closeInbound(database, inboundId, { state: 'kept', note: 'Dispatches of several companies have the vendor\'s id.' })
@@ -179,6 +183,11 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
 /** What a recipient answers by an event; undefined for an event about a dispatch. */
 function replyOf ({ replies = {}, ...webhook }: WebhookManifest, { type }: EventReading): Reply | undefined {
   return Object.hasOwn(replies, type) && !isHinted(webhook) ? replies[type] : undefined
+}
+
+/** Where recipients may answer, what has no dispatch and no word of a delivery is an answer too, without effect: it waits for nothing. */
+function isAboutNone (webhook: WebhookManifest, { type }: EventReading): boolean {
+  return webhook.replies !== undefined && !Object.hasOwn(webhook.events, type) && !isConfirmed(webhook, type)
 }
 
 /** A recipient has answered: at the address of a configuration it is known whose recipient that is. A test changes nothing. */

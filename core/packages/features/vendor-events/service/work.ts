@@ -11,6 +11,20 @@ const [drainedEvery, soughtEvery] = [1_000, 300_000]
 /** Milliseconds after which an open event without a job has surely lost it. */
 const strandedAfter = 2 * 3600 * 1000
 
+/** Moves the events on the disk into the database, from now on. `first`: when that was tried once. */
+export function drainInbox ({ inbox, log }: { inbox: Inbox, log: Log }): AsyncDisposable & { first: Promise<void> } {
+  const draining = runEvery(drainedEvery, inbox.drain, (err) => {
+    log.debug({ err }, 'events stay on the disk')
+  })
+  return {
+    first: draining.first,
+    async [Symbol.asyncDispose] () {
+      await draining.close()
+      await inbox.settle()
+    }
+  }
+}
+
 type Needs = Parameters<typeof createInboundHandler>[0] & { inbox: Inbox, queue: Queue, log: Log }
 
 /** Handles events as their jobs come, and moves those on the disk into the database. The queue is closed by its owner. */
@@ -20,14 +34,11 @@ export async function workOnEvents (needs: Needs): Promise<AsyncDisposable> {
   const seeking = runEvery(soughtEvery, () => queueStranded({ database, queue }), (err) => {
     log.warn({ err }, 'events whose jobs were lost were not looked for; the next look follows')
   })
-  const draining = runEvery(drainedEvery, inbox.drain, (err) => {
-    log.debug({ err }, 'events stay on the disk')
-  })
+  const draining = drainInbox({ inbox, log })
   await draining.first
   return {
     async [Symbol.asyncDispose] () {
-      await Promise.all([seeking.close(), draining.close()])
-      await inbox.settle()
+      await Promise.all([seeking.close(), draining[Symbol.asyncDispose]()])
     }
   }
 }

@@ -6,11 +6,11 @@ import { createApp } from '../../../../../plugins/container.ts'
 import { until } from '../../../../../test/core/work/support.ts'
 import { memoryLog } from '../../../../../test/fixtures/providers/call.ts'
 import { directory } from '../../../../../test/fixtures/providers/folders.ts'
-import { seededDatabase, testConfig } from '../../../../../test/support/service.ts'
+import { seededDatabase, startService, testConfig } from '../../../../../test/support/service.ts'
 import { openDatabase } from '../../../database/database.ts'
 import { DatabaseUnavailable } from '../../../database/unavailable.ts'
 import { openQueue, type Queue } from '../../../queue/queue.ts'
-import { openLately } from '../service/event-spool.ts'
+import { eventSpool, openLately } from '../service/event-spool.ts'
 import { createInboundHandler } from '../service/inbound.ts'
 import { createInbox, enqueueInbound } from '../service/inbox.ts'
 import { queueStranded } from '../service/work.ts'
@@ -145,4 +145,14 @@ await t.test('a folder of events that cannot be used ends the start, with and wi
   for (const runsWorker of [true, false]) {
     await t.rejects(createApp(testConfig(folder, { runsWorker }), { databaseUrl, log: memoryLog() }), { code: 'EEXIST' })
   }
+})
+
+await t.test('a process that runs no jobs moves its events from the disk into the database, too', async (t) => {
+  const { app } = await startService(t, { databaseUrl, config: { runsWorker: false } })
+  const event = came(0)
+  await app.find(eventSpool).put(event)
+  await until('it is recorded',
+    async () =>
+      await database.owner.selectFrom('inbound').select('state').where('inbound_id', '=', event.inboundId).executeTakeFirst() !== undefined)
+  await until('the disk is empty', async () => (await app.find(eventSpool).count()).waiting === 0)
 })
