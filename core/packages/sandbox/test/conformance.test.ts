@@ -11,8 +11,8 @@ const providers = fileURLToPath(new URL('../../../../providers', import.meta.url
 const folders = foldersToTry(providers)
 
 t.setTimeout(600_000)
-// Most of a run is waiting for answers that do not come: four wait at once.
-t.jobs = 4
+// Most of a run is waiting for answers that do not come: eight wait at once.
+t.jobs = 8
 
 const log = memoryLog()
 const sandbox = await createSandbox({ cache: await directory(t), log, maxProcesses: 40 })
