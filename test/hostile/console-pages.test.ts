@@ -209,7 +209,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
   const unasked: string[] = []
   for (const { url } of asking) {
     const path = pathOfForm(url, ids)
-    const sent = { amount: '5', disabled: 'true', version: 'x', 'dispatch-0': `${ids['/dispatches']} `, 'row-0': made.contactId }
+    const sent = { amount: '5', disabled: 'true', version: 'x', 'dispatch-0': `${ids['/dispatches']} `, 'row-0': made.contactId, why: 'x' }
     const { status, body } = await post(path, sent, readerOf(path))
     if (String(body).includes('name=":confirmed" value="true"')) t.equal(status, 200, path)
     else unasked.push(url)
