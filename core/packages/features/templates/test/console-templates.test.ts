@@ -278,9 +278,9 @@ await t.test('pictures are added, shown with what names them, replaced and remov
   for (const [path, fields, file, status, said] of [
     ['/assets', { name: 'logo' }, png, 409, 'already'],
     ['/assets', { name: 'No' }, png, 400, 'lowercase'],
-    ['/assets', { name: 'text' }, Buffer.from(markup), 422, 'not a readable'],
+    ['/assets', { name: 'text' }, Buffer.from(markup), 422, 'not a whole PNG file'],
     ['/assets', { name: 'none' }, undefined, 422, 'data URI'],
-    ['/assets/logo', {}, Buffer.from(markup), 422, 'not a readable'],
+    ['/assets/logo', {}, Buffer.from(markup), 422, 'not a whole PNG file'],
     ['/assets/never', {}, png, 404, '<main'],
     ['/assets', { name: 'large' }, Buffer.alloc(2 * 1024 * 1024 + 1), 413, '<main']
   ] as const) {
