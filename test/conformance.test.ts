@@ -13,8 +13,8 @@ t.setTimeout(600_000)
 /** Webhooks bring at least as many cases along. */
 const inherited = 30
 
-// Most of a run is waiting for answers that do not come: four wait at once.
-t.jobs = 4
+// Most of a run is waiting for answers that do not come: eight wait at once.
+t.jobs = 8
 
 await Promise.all(folders.map((folder) =>
   t.test(`${folder} keeps the contract`, { buffered: true }, async (t) => {
