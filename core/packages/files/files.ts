@@ -234,7 +234,8 @@ async function openStored (path: string, { key }: StoredFile): Promise<FileHandl
 
 /** Opens and checks a small file at once. */
 async function readWhole ({ find }: FileKeys, file: StoredFile, handle: FileHandle): Promise<Buffer> {
-  const bytes = Buffer.concat(await Array.fromAsync(opened(find, file.key, [await handle.readFile()])))
+  const stored = handle.createReadStream({ start: 0, autoClose: false, highWaterMark: readOnce })
+  const bytes = Buffer.concat(await Array.fromAsync(opened(find, file.key, stored)))
   mustBeSame(file, { size: bytes.length, sha256: hash('sha256', bytes) })
   return bytes
 }
