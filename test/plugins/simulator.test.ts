@@ -214,7 +214,9 @@ for (const [name, statuses] of courses) {
   await t.test(`events of ${name}: ${statuses.join(', ')}`, async (t) => {
     const provider = service.app.get('host').find('simulator')
     if (provider === undefined) throw new Error('There is no simulator.')
-    const { dispatchId, id } = await accepted(name)
+    // To whom a letter came back no other one is sent.
+    const moved = statuses.includes('returned') ? { postal: { recipient: { ...recipient, company: 'Moved Ltd' } } } : {}
+    const { dispatchId, id } = await accepted(name, { more: moved })
     const { companyId } = await service.app.get('database').owner.selectFrom('dispatches').select('company_id as companyId').where(
       'dispatch_id',
       '=',
