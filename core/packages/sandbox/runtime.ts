@@ -1,7 +1,7 @@
 import { compile } from '@dispatch/common'
 import { ProviderLoadError } from '@dispatch/host'
 import { isInFolder } from '@dispatch/vendor-io'
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { getCompileCacheDir } from 'node:module'
 import { extname, join, relative, resolve } from 'node:path'
@@ -56,7 +56,7 @@ async function remembered (memory: string): Promise<Uint8Array | undefined> {
     const { sources, digest, made } = recipe.value
     if (!sources.includes(main) || await digestOf(sources) !== digest) return undefined
     const runtime = await readFile(join(memory, `${made}.mjs`))
-    return hashOf(runtime) === made ? runtime : undefined
+    return hash('sha256', runtime) === made ? runtime : undefined
   } catch {
     return undefined
   }
@@ -65,7 +65,7 @@ async function remembered (memory: string): Promise<Uint8Array | undefined> {
 /** Where it cannot be written, it is made again by the next process. */
 async function remember (memory: string, runtime: Uint8Array, sources: readonly string[]): Promise<void> {
   try {
-    const made = hashOf(runtime)
+    const made = hash('sha256', runtime)
     await place(memory, `${made}.mjs`, runtime)
     await place(memory, recipeName, JSON.stringify({ sources, digest: await digestOf(sources), made }))
   } catch {
@@ -74,8 +74,8 @@ async function remember (memory: string, runtime: Uint8Array, sources: readonly 
 }
 
 async function digestOf (sources: readonly string[]): Promise<string> {
-  const digests = await Promise.all(sources.map(async (path) => hashOf(await readFile(path))))
-  return hashOf(digests.join('\n'))
+  const digests = await Promise.all(sources.map(async (path) => hash('sha256', await readFile(path))))
+  return hash('sha256', digests.join('\n'))
 }
 
 /** CommonJS packages in the bundle ask for modules of Node with `require`. */
@@ -101,7 +101,7 @@ export async function makeEntry (cache: string, folder: string, entry: string): 
 }
 
 async function keep (cache: string, content: Uint8Array): Promise<string> {
-  const name = `${hashOf(content).slice(0, 32)}.mjs`
+  const name = `${hash('sha256', content).slice(0, 32)}.mjs`
   const path = join(cache, name)
   const kept = await readFile(path).catch(() => undefined)
   if (kept?.equals(content) !== true) await place(cache, name, content)
@@ -114,8 +114,4 @@ async function place (folder: string, name: string, content: Uint8Array | string
   const draft = join(folder, `${name}.${randomUUID()}`)
   await writeFile(draft, content, { mode: 0o644 })
   await rename(draft, join(folder, name))
-}
-
-function hashOf (content: Uint8Array | string): string {
-  return createHash('sha256').update(content).digest('hex')
 }
