@@ -1,21 +1,7 @@
-import { type Context, defineProvider, type HttpCall, inFrench, listOf, refused, Secret, type Static, textMessagePoll, TextSender,
-  Type } from '@dispatch/core/provider'
+import { type Context, defineProvider, type HttpCall, listOf, refused, type Static, textMessagePoll, Type } from '@dispatch/core/provider'
+import { Settings } from './settings.ts'
+import { statuses, webhook } from './webhook.ts'
 
-const Settings = Type.Object({
-  apiKey: Secret({
-    title: 'API key',
-    ...inFrench('Clé d’API', 'une clé du compte, sous Développeurs'),
-    description: 'a key of the account, from the page for developers',
-    pattern: '^\\w{16,}$'
-  }),
-  from: TextSender({ pattern: '^(\\+?[1-9]\\d{6,14}|[A-Za-z0-9 .-]{1,11})$', examples: ['ACME'] }),
-  signingKey: Type.Optional(Secret({
-    title: 'Signing key',
-    ...inFrench('Clé de signature', 'celle avec laquelle seven signe ses webhooks'),
-    description: 'the one with which seven signs its webhooks',
-    pattern: '^\\S{8,}$'
-  }))
-})
 type Call = Pick<Context<Static<typeof Settings>, unknown>, 'settings'>
 
 const Told = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -32,32 +18,6 @@ const Sent = Type.Union([
 ])
 const State = Type.Object({ status: Type.String({ minLength: 1 }) })
 const Balance = Type.Object({ amount: Type.Number() })
-
-/** What becomes of a message, or what somebody has written to a number of the account. */
-const Event = Type.Union([
-  Type.Object({
-    webhook_event: Type.Literal('dlr'),
-    data: Type.Object({ msg_id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }), timestamp: Type.String() })
-  }),
-  Type.Object({
-    webhook_event: Type.Literal('sms_mo'),
-    data: Type.Object({ id: Type.String({ minLength: 1 }), sender: Type.String(), text: Type.String() })
-  })
-])
-
-/** Each the whole text of an answer. */
-const replies = { STOP: 'stop', START: 'start' } as const
-
-const statuses = {
-  ACCEPTED: 'queued',
-  BUFFERED: 'queued',
-  TRANSMITTED: 'sent',
-  DELIVERED: 'delivered',
-  NOTDELIVERED: 'failed',
-  EXPIRED: 'failed',
-  REJECTED: 'failed',
-  FAILED: 'failed'
-} as const
 
 export default defineProvider({
   code: 'seven',
@@ -96,50 +56,8 @@ export default defineProvider({
       }
     }
   },
-  webhooks: {
-    sms: {
-      verify: {
-        kind: 'signature',
-        signed: [
-          'time',
-          { text: '\n' },
-          { header: 'X-Nonce' },
-          { text: '\n' },
-          'method',
-          { text: '\n' },
-          'address',
-          { text: '\n' },
-          { hash: 'md5', of: ['body'] }
-        ],
-        at: { header: 'X-Signature' },
-        algorithm: 'hmac-sha256',
-        encoding: 'hex',
-        key: { secret: 'signingKey' },
-        time: { at: { header: 'X-Timestamp' } }
-      },
-      body: Event,
-      read: eventOf,
-      events: statuses,
-      replies
-    }
-  }
+  webhooks: { sms: webhook }
 })
-
-function eventOf (event: Static<typeof Event>) {
-  if (event.webhook_event === 'dlr') {
-    const { msg_id: remoteId, status: type, timestamp } = event.data
-    return { remoteId, type, eventId: `${remoteId} ${type} ${timestamp}` }
-  }
-  const { id: remoteId, sender, text } = event.data
-  const written = text.trim().toUpperCase()
-  // It writes numbers without their +.
-  return {
-    remoteId,
-    eventId: remoteId,
-    type: Object.hasOwn(replies, written) ? written : 'received',
-    recipient: sender.replace(/^(?=\d)/, '+')
-  }
-}
 
 function ask ({ settings: { apiKey } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
   return [`https://gateway.seven.io/api/${path}`, {
