@@ -219,7 +219,7 @@ export async function createApp (
     const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId') })
     put('providerSync', providerSync)
     opened.defer(providerSync.close)
-    opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
+    opened.adopt(startOutcomeDrain(get('pipelineParts')), (recording) => recording.close())
     if (config.runsWorker) {
       opened.adopt(await beginWork(get), (worker) => worker.close())
       for (const { work } of features) if (work !== undefined) opened.use(await work())

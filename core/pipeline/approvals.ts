@@ -1,21 +1,21 @@
 import type { Actor } from '@dispatch/accounts'
 import { canonicalJson } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import { type ServiceName, services } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import type { DispatchRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../store/dispatch/runs.ts'
 import { amountIn, type AmountStep, foundInGiven, largestOf } from './amounts.ts'
-import type { Asked, AskedBatch, AskedRows, AskingRule } from './approval-desk.ts'
+import type { ApprovalDesk, Asked, AskedBatch, AskedRows, AskingRule } from './approval-desk.ts'
 import type { DispatchCommand } from './command.ts'
-import type { PipelineDependencies } from './dependencies.ts'
 import type { DispatchPlan } from './plan/plan.ts'
 import { recordedData } from './plan/recorded-template.ts'
 
 /** A step as the rules see it. */
 type AskedStep = AmountStep & { price: number, hasProvider: boolean }
 
-type Sources = Pick<PipelineDependencies, 'approvals' | 'database'>
+type Sources = { approvals: readonly ApprovalDesk[], database: Database }
 
 /**
  * The rules that want an approval for a plan: none for a test, for what leaves nothing, and for what the service itself sends and another
@@ -131,7 +131,7 @@ export function requireSeen (command: DispatchCommand, plan: DispatchPlan): void
 
 /** The rules by which the batch of a row was approved since its rows were checked, and what the row is made of has changed last. */
 export async function approvedForRow (
-  { approvals }: Pick<PipelineDependencies, 'approvals'>,
+  { approvals }: { approvals: readonly ApprovalDesk[] },
   { actor: { companyId }, approval }: DispatchCommand,
   { steps, deferred }: DispatchPlan
 ): Promise<readonly string[]> {

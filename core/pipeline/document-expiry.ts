@@ -1,5 +1,5 @@
 import type { ServiceName } from '@dispatch/services'
-import type { PipelineDependencies } from './dependencies.ts'
+import type { Configurations } from '../store/configuration/configurations.ts'
 
 const day = 24 * 3600 * 1000
 
@@ -16,7 +16,7 @@ export function usualExpiry (time: Date): Date {
  * for less long. `services`: of its path.
  */
 export async function documentExpiry (
-  { configurations }: Pick<PipelineDependencies, 'configurations'>,
+  { configurations }: { configurations: Configurations },
   companyId: number,
   services: readonly ServiceName[],
   time: Date

@@ -4,24 +4,25 @@ import { DispatchError, type DryRunView, dueMoment, isSince, presentable, refusa
   type WaitingView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { hash } from 'node:crypto'
+import type { Directories } from '../configuration/directories.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
+import type { Configurations } from '../store/configuration/configurations.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
-import type { Asked, AskedBatch, AskedRows, AskingRule, KeptBatch } from './approval-desk.ts'
+import type { ApprovalDesk, Asked, AskedBatch, AskedRows, AskingRule, KeptBatch } from './approval-desk.ts'
 import { approvalRequired, approvedForRow, askedOf, requireApproved, requireSeen, rulesForBatch, rulesForPlan,
   seenIn } from './approvals.ts'
 import type { DispatchCommand } from './command.ts'
-import type { PipelineDependencies } from './dependencies.ts'
 import { documentExpiry } from './document-expiry.ts'
 import { keepFiles } from './enclosures.ts'
-import { createExplanation, type Explain } from './plan/explain.ts'
-import { createPlanner, type DispatchPlan, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
+import { createExplanation, type Explain, type ExplanationDependencies } from './plan/explain.ts'
+import { createPlanner, type DispatchPlan, type Planner, type PlannerDependencies, type PlannerOptions, validationOf } from './plan/plan.ts'
 import { unknownRecipients } from './plan/unknown-recipients.ts'
-import { createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
+import { type ActionDependencies, createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
 import { resultOf, type RunResult } from './respond/result.ts'
-import { dryRunOf } from './run/dry-run.ts'
-import { rehearse } from './run/rehearse.ts'
-import { createRunner, type Runner } from './run/runner.ts'
+import { type DryRunDependencies, dryRunOf } from './run/dry-run.ts'
+import { type RehearsalDependencies, rehearse } from './run/rehearse.ts'
+import { createRunner, type Runner, type RunnerDependencies } from './run/runner.ts'
 
 /** The answer to a command. `replayed`: an earlier request with the same idempotency key made the dispatch. */
 export type DispatchReply = { result: RunResult, replayed: boolean }
@@ -76,11 +77,23 @@ const validationLimit = 10_000
 type IdempotencyKey = NonNullable<NewDispatch['idempotency']>
 
 /** What a request passes through. */
-type Stages = { dependencies: PipelineDependencies, planner: Planner, runner: Runner }
+type Stages = { dependencies: StageDependencies, planner: Planner, runner: Runner }
+
+/** What rehearsing a request takes, and asking for its approval. */
+type StageDependencies = RehearsalDependencies & { approvals: readonly ApprovalDesk[], directories: Pick<Directories, 'unknownIn'> }
+
+/** What the stages take, and whatever else is done with a dispatch. */
+export type PipelineParts =
+  & PlannerDependencies
+  & RunnerDependencies
+  & DryRunDependencies
+  & ActionDependencies
+  & ExplanationDependencies
+  & StageDependencies
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
 export function createPipeline (
-  dependencies: PipelineDependencies,
+  dependencies: PipelineParts,
   { synchronousLimit, publicUrl, ...options }: PipelineOptions
 ): Pipeline {
   const link = sampleLink(publicUrl)
@@ -111,7 +124,7 @@ export function createPipeline (
 type Validated = { answer: ValidationResponse, plan: DispatchPlan, asking: readonly AskingRule[] }
 
 async function validate (
-  dependencies: PipelineDependencies,
+  dependencies: StageDependencies,
   planner: Planner,
   command: DispatchCommand,
   { lookUp = false }: Lookup
@@ -140,20 +153,20 @@ async function validate (
   }
 }
 
-async function checkRow (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<CheckedRow> {
+async function checkRow (dependencies: StageDependencies, planner: Planner, command: DispatchCommand): Promise<CheckedRow> {
   const { answer, plan } = await validate(dependencies, planner, command, {})
   const asked = await askedOf(dependencies, command, plan)
   return { answer, ...asked !== undefined && { asked } }
 }
 
-async function review (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<Review> {
+async function review (dependencies: StageDependencies, planner: Planner, command: DispatchCommand): Promise<Review> {
   const { answer, plan, asking } = await validate(dependencies, planner, command, { lookUp: true })
   return { ...answer, seen: seenIn(command, plan), asking }
 }
 
 /** Budgets came with 1.1.0: before, a validation tells nothing of what a dispatch costs. */
 async function checkBudget (
-  { database }: Pick<PipelineDependencies, 'database'>,
+  { database }: { database: Database },
   { actor: { companyId, userId, key }, version = usualVersion }: DispatchCommand,
   { test, steps, schedule }: DispatchPlan
 ): Promise<void> {
@@ -189,7 +202,7 @@ const waitFor: Waits = async ({ dependencies: { approvals } }, command, { asked,
 }
 
 async function askForBatch (
-  dependencies: Pick<PipelineDependencies, 'approvals'>,
+  dependencies: { approvals: readonly ApprovalDesk[] },
   batch: KeptBatch,
   { found, also = [] }: { found: () => Promise<readonly AskedRows[]>, also?: readonly AskingRule[] }
 ): Promise<boolean> {
@@ -219,7 +232,7 @@ async function dispatch (stages: Stages, command: DispatchCommand, waits: Waits)
 
 /** The command with its file as a document of that dispatch, which may expire sooner than others. */
 async function withExpiry (
-  dependencies: Pick<PipelineDependencies, 'configurations' | 'now'>,
+  dependencies: { configurations: Configurations, now: () => Date },
   command: DispatchCommand,
   { request: { services } }: DispatchPlan
 ): Promise<DispatchCommand> {
@@ -289,7 +302,7 @@ type GivenKey = IdempotencyKey & { readonly asWritten: () => string }
 
 /** The rules for which a request waits: where it, or its batch, has its approval, those that have not asked for that. */
 async function askingFor (
-  dependencies: Pick<PipelineDependencies, 'approvals' | 'database'>,
+  dependencies: { approvals: readonly ApprovalDesk[], database: Database },
   command: DispatchCommand,
   plan: DispatchPlan
 ): ReturnType<typeof rulesForPlan> {

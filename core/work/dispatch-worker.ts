@@ -1,11 +1,15 @@
+import type { Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { type BegunJob, type Queue, type RepeatingTask, runEvery } from '@dispatch/queue'
-import type { PipelineDependencies } from '../pipeline/dependencies.ts'
+import type { PipelineJobs } from '../pipeline/jobs.ts'
+import type { Outbox } from '../pipeline/outbox.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { reconcile, uncertainError } from '../pipeline/recover/reconcile.ts'
 import { followSaying } from '../pipeline/recover/sayings.ts'
 import { runDeferredAction } from '../pipeline/run/deferred.ts'
 import { type OutcomeDependencies, recordSpooledOutcomes } from '../pipeline/run/late-outcomes.ts'
 import { firstReconcileDelay } from '../pipeline/run/retry-policy.ts'
+import type { RunnerDependencies } from '../pipeline/run/runner.ts'
 import type { TransactionHook } from '../store/dispatch/lease.ts'
 import { type DispatchRef, listDueDeferred, listDueReconciliations, listExpiredLeases, listOverdueDispatches,
   recoverDispatch } from '../store/dispatch/runs.ts'
@@ -19,7 +23,7 @@ const lostAfter = 30
 const most = 100
 
 /** `atOnce`: dispatches that are worked on at once in this process, besides those whose vendor keeps them waiting. */
-type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
+type Options = { dependencies: RunnerDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
 
 /** Works on dispatches that are queued, uncertain or left by a lost process, and on deferred steps. */
 export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
@@ -89,7 +93,7 @@ export async function sweepDispatches (dependencies: OutcomeDependencies, queue:
 }
 
 async function recover (
-  { database, jobs, outbox, log }: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'log'>,
+  { database, jobs, outbox, log }: { database: Database, jobs: PipelineJobs, outbox: Outbox, log: Log },
   lost: DispatchRef
 ): Promise<void> {
   const tell: TransactionHook = (queries) => outbox.enqueue(queries, lost, 'dispatch.uncertain')

@@ -1,5 +1,5 @@
 import type { Queue } from '@dispatch/queue'
-import type { PipelineJobs } from '../pipeline/dependencies.ts'
+import type { PipelineJobs } from '../pipeline/jobs.ts'
 
 /** Milliseconds between the turns of two dispatches of one company: 100 a second is its fair share. */
 const turnInterval = 10

@@ -4,7 +4,7 @@ import type { AccessEnd, Accounts, ApiKeys, Authentication, BruteForceGuard, Com
 import type { Keyring, Log, OthersLately } from '@dispatch/common'
 import type { Addresses, ApprovalDesk, Changes, Configurations, ConfigurationService, Connections, CredentialCheck, Directories,
   DispatchRows, DocumentUrl, Downloads, ExchangeLog, FileShelf, FileUse, Holder, Leases, LeaseTimes, OnReply, OnStatusChange, Outbox,
-  OutcomeSpool, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Receive, Reception, RecipientBook,
+  OutcomeSpool, Pipeline, PipelineJobs, PipelineParts, ProviderAdministration, ProviderSync, Receive, Reception, RecipientBook,
   ReleaseQueue, StatusQuery, Suggestions, Templates } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database, Freshness } from '@dispatch/database'
@@ -131,7 +131,7 @@ export type AppDependencies = {
   dispatchRows: readonly DispatchRows[]
   /** What the tables of features hold of persons. */
   holders: readonly Holder[]
-  pipelineDependencies: PipelineDependencies
+  pipelineParts: PipelineParts
   pipeline: Pipeline
   queue: Queue
   changes: Changes

@@ -15,7 +15,7 @@ export const dispatches: Factories = {
     createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
   releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
-  pipelineDependencies: (get) => ({
+  pipelineParts: (get) => ({
     database: get('database'),
     configurations: get('configurations'),
     connections: get('connections'),
@@ -47,7 +47,7 @@ export const dispatches: Factories = {
     newId: get('newId')
   }),
   pipeline: (get) =>
-    createPipeline(get('pipelineDependencies'), {
+    createPipeline(get('pipelineParts'), {
       prices: get('config').prices,
       synchronousLimit: get('synchronousLimit'),
       publicUrl: get('config').publicUrl,
@@ -67,8 +67,8 @@ export const dispatches: Factories = {
       publicUrl: get('config').publicUrl,
       spool: get('documentSpool')
     }),
-  onStatusChange: (get) => createStatusChangeHandler(get('pipelineDependencies')),
-  onReply: (get) => createReplyHandler(get('pipelineDependencies'))
+  onStatusChange: (get) => createStatusChangeHandler(get('pipelineParts')),
+  onReply: (get) => createReplyHandler(get('pipelineParts'))
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
@@ -82,7 +82,7 @@ export async function beginWork (get: Get): Promise<Worker> {
     queue: get('queue'),
     onStatusChange: get('onStatusChange'),
     statusQuery: get('statusQuery'),
-    dependencies: get('pipelineDependencies'),
+    dependencies: get('pipelineParts'),
     pipeline: get('pipeline'),
     atOnce: get('config').concurrency,
     dispatchRows: get('dispatchRows'),

@@ -42,7 +42,7 @@ const service = await startService(t, {
 })
 const { app, send } = service
 const { dispatch: read, timeline, events, credits, callbacks } = readingOf(service)
-const [database, dependencies] = [app.get('database'), app.get('pipelineDependencies')]
+const [database, dependencies] = [app.get('database'), app.get('pipelineParts')]
 const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
 await send('PUT', '/api/v1/company/providers/post', { body: { settings: {} } })

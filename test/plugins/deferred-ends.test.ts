@@ -111,7 +111,7 @@ await t.test('one whose provider stays away is told when the last try has failed
   const { company_id: companyId, step_id: stepId } = await owner.updateTable('steps').set({ tries: 6 }).where('dispatch_id', '=',
     dispatchId).where('deferred_on', 'is not', null).returning(['company_id', 'step_id']).executeTakeFirstOrThrow()
   await until('its last try has failed', async () => {
-    await runDeferredAction(app.get('pipelineDependencies'), { companyId, dispatchId, stepId }).catch(() => undefined)
+    await runDeferredAction(app.get('pipelineParts'), { companyId, dispatchId, stepId }).catch(() => undefined)
     return (await lastStep(dispatchId)).deferredState === 'failed'
   })
   t.strictSame(await callbacks(dispatchId), ['esign.completed', 'deferred.failed'])

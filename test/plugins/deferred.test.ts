@@ -57,7 +57,7 @@ const becomes = (dispatchId: string, status: string, reading?: Reading): Promise
 async function tryAgain (dispatchId: string): Promise<void> {
   const { company_id: companyId, step_id: stepId } = await owner.selectFrom('steps').select(['company_id', 'step_id']).where('dispatch_id',
     '=', dispatchId).where('deferred_on', 'is not', null).executeTakeFirstOrThrow()
-  await runDeferredAction(app.get('pipelineDependencies'), { companyId, dispatchId, stepId })
+  await runDeferredAction(app.get('pipelineParts'), { companyId, dispatchId, stepId })
 }
 t.beforeEach(() => {
   ;[closed, archived] = [false, 0]

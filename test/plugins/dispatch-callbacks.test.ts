@@ -98,7 +98,7 @@ await t.test('a cancelled one is called back; one that is tried again is not, un
 
 await t.test('what was uncertain is called back again when it is known, in this order', async (t) => {
   const dispatchId = await queued(['lose'])
-  await reconcile(app.get('pipelineDependencies'), { companyId, dispatchId, stepId: await stepOf(dispatchId) })
+  await reconcile(app.get('pipelineParts'), { companyId, dispatchId, stepId: await stepOf(dispatchId) })
   t.strictSame(await callbacks(dispatchId), ['dispatch.uncertain', 'dispatch.succeeded'])
   t.strictSame((await shown(dispatchId)).map(({ status }) => status), ['uncertain', 'succeeded'])
   const said = await queued(['drop'])
@@ -118,7 +118,7 @@ await t.test('whoever was answered is not called back: not with a success, a fai
     t.equal(answer.status, status)
     t.strictSame(await callbacks(answer.body.dispatchId), [], String(status))
     if (status !== 504) continue
-    await reconcile(app.get('pipelineDependencies'), {
+    await reconcile(app.get('pipelineParts'), {
       companyId,
       dispatchId: answer.body.dispatchId,
       stepId: await stepOf(answer.body.dispatchId)
@@ -153,7 +153,7 @@ await t.test('a dispatch whose process was killed is called back, whoever waited
   await stage.hanging()
   const { body: { data: [{ dispatchId }] } } = await send('GET', '/api/v1/dispatches?status=running')
   const survivor = {
-    ...app.get('pipelineDependencies'),
+    ...app.get('pipelineParts'),
     leases: createLeases({ database: app.get('database'), newId: app.get('newId'), now: clock.now, log: app.get('log') })
   }
   t.teardown(() => survivor.leases.close())

@@ -350,7 +350,7 @@ await t.test('the recipients whom an accepted e-mail left stay with the provider
   const email = { from: 'demo@example.com', to: ['ada@example.com', 'bob@example.com'], subject: 'News', body: 'Hello' }
   const { body: { dispatchId, providerName } } = await service.send('POST', '/api/email', { body: { email } })
   t.equal(providerName, 'mail')
-  const dependencies = service.app.get('pipelineDependencies')
+  const dependencies = service.app.get('pipelineParts')
   for (let nth = 0; nth < 2; nth++) {
     const { step_id: stepId } = await owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', String(dispatchId))
       .where('rest_of', 'is not', null).executeTakeFirstOrThrow()
@@ -371,7 +371,7 @@ await t.test('the recipients whom an e-mail left get nothing of a company that i
   const rest = owner.selectFrom('steps').select(['step_id', 'status', 'error']).where('dispatch_id', '=', String(dispatchId))
     .where('rest_of', 'is not', null)
   const { step_id: stepId } = await rest.executeTakeFirstOrThrow()
-  await runDeferredAction(service.app.get('pipelineDependencies'), { companyId, dispatchId: String(dispatchId), stepId })
+  await runDeferredAction(service.app.get('pipelineParts'), { companyId, dispatchId: String(dispatchId), stepId })
   has(t, await rest.executeTakeFirstOrThrow(), { status: 'rejected', error: { word: 'forbidden' } })
   t.strictSame(called(), ['mail'])
   await disable(null)
@@ -391,7 +391,7 @@ await t.test('a process that ends between two providers: the next run goes on wi
   t.strictSame(called(), ['alpha'])
   has(t, await read(dispatchId), { status: 'running', steps: [{ status: 'planned', providerName: 'beta', creditsCharged: 0 }] })
   t.strictSame(await credits(), { ...before, held: before.held + 1 })
-  await sweepDispatches(service.app.get('pipelineDependencies'), service.app.get('queue'))
+  await sweepDispatches(service.app.get('pipelineParts'), service.app.get('queue'))
   has(t, await read(dispatchId), { status: 'queued', steps: [{ status: 'planned', providerName: 'beta' }] })
   await take(dispatchId)
   t.strictSame(called(), ['alpha', 'beta'])

@@ -271,7 +271,7 @@ await t.test('a process that ends, and a platform that changes its mind: it is a
     for (let look = 0; look < later.length; look++) {
       const waiting = await looks()
       t.strictSame([waiting.length, waiting.at(-1).waits], [look + 1, true], `${what}: ${String(look)}`)
-      await followSaying(app.get('pipelineDependencies'), waiting.at(-1).data)
+      await followSaying(app.get('pipelineParts'), waiting.at(-1).data)
     }
     t.strictSame([await kinds(id), (await said(id)).data[0].state], [ends, state], what)
   }
@@ -328,7 +328,7 @@ await t.test('what the platform takes, and refuses later, is taken back, and the
     const { company_id: companyId } = await database.owner.selectFrom('dispatches').select('company_id').where('dispatch_id', '=', id)
       .executeTakeFirstOrThrow()
     Object.assign(platform, { lookup: [refusal] })
-    await followSaying(app.get('pipelineDependencies'), { companyId, dispatchId: id, statusId, look: 0 })
+    await followSaying(app.get('pipelineParts'), { companyId, dispatchId: id, statusId, look: 0 })
     const { deliveryStatus, deliveryReason } = (await read(id)).steps[0]
     t.strictSame([deliveryStatus, deliveryReason], ends, what)
     t.strictSame((await callbacks(id)).filter((type) => type.startsWith('invoicing')), told.map((to) => `invoicing.${to}`), what)
@@ -356,7 +356,7 @@ await t.test('what the platform has told since stays where it takes back what wa
   await becomes(id, 'void')
   Object.assign(platform, { lookup: [refusal] })
   const { statusId } = (await said(id)).data[0]
-  await followSaying(app.get('pipelineDependencies'), { companyId: step.company_id, dispatchId: id, statusId, look: 0 })
+  await followSaying(app.get('pipelineParts'), { companyId: step.company_id, dispatchId: id, statusId, look: 0 })
   t.equal((await read(id)).steps[0].deliveryStatus, 'void')
 })
 
@@ -369,7 +369,7 @@ await t.test('where nothing is known of a step, what is taken back of what never
   const told = await callbacks(id)
   Object.assign(platform, { lookup: [refusal] })
   const { statusId } = (await said(id)).data[0]
-  await followSaying(app.get('pipelineDependencies'), { companyId, dispatchId: id, statusId, look: 0 })
+  await followSaying(app.get('pipelineParts'), { companyId, dispatchId: id, statusId, look: 0 })
   has(t, await events(id, 'not_said'), [{ facts: { statusId, message: 'It breaks a rule.' } }])
   t.same(await callbacks(id), told)
   t.notOk((await read(id)).steps[0].deliveryStatus)

@@ -412,7 +412,7 @@ await t.test('whether a document is kept any more goes by the clock of the datab
   const { body: { dispatchId } } = await dispatch()
   const record = await findDispatch(app.get('database'), companyId, dispatchId)
   if (record === undefined) throw new Error('There is no dispatch.')
-  const ahead = { ...app.get('pipelineDependencies'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
+  const ahead = { ...app.get('pipelineParts'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
   const actor = await app.get('accounts').byId(record.user_id)
   if (actor === undefined) throw new Error('There is no user.')
   t.equal(await replacementOf(ahead, record, { body: undefined, link: '', actor, version: '1.1.0' }), undefined)

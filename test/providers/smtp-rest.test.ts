@@ -49,7 +49,7 @@ const service = await startService(t, {
   config: { runsWorker: false },
   replacements: { network, renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
 })
-const [dependencies, pipeline] = [service.app.get('pipelineDependencies'), service.app.get('pipeline')]
+const [dependencies, pipeline] = [service.app.get('pipelineParts'), service.app.get('pipeline')]
 // A lease that is not renewed is lost when the clock says so.
 service.app.get('leases').close()
 const { dispatch, events, callbacks } = readingOf(service)

@@ -1,14 +1,15 @@
-import type { Pipeline, PipelineDependencies } from '@dispatch/core'
+import type { Pipeline } from '@dispatch/core'
 import type { Queue } from '../../core/packages/queue/queue.ts'
 import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
+import type { RunnerDependencies } from '../../core/pipeline/run/runner.ts'
 import { sweepDispatches } from '../../core/work/dispatch-worker.ts'
 import { runQueued } from './run-queued.ts'
 
 /** Sweeps, and does at once what the sweep would queue. `sweeping`: other dependencies for the sweep alone. */
 export async function sweepAndWork (
   pipeline: Pick<Pipeline, 'beginQueued'>,
-  dependencies: PipelineDependencies,
+  dependencies: RunnerDependencies,
   sweeping = dependencies
 ): Promise<void> {
   const jobs: (() => Promise<void>)[] = []

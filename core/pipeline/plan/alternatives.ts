@@ -1,9 +1,10 @@
-import type { Problem } from '@dispatch/common'
+import type { Keyring, Log, Problem } from '@dispatch/common'
 import type { ServiceName } from '@dispatch/services'
+import type { Network } from '@dispatch/vendor-io'
 import type { Choice } from '../../configuration/choose.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { Templates } from '../templates.ts'
 import { checkForeseen, faultsOf } from './check.ts'
 import { isSame } from './lists.ts'
 import { recordedData, recordedTemplate } from './recorded-template.ts'
@@ -17,11 +18,20 @@ export type Alternatives = {
   foreseen: (step: StepRecord, choice: Choice) => Promise<readonly Problem[]>
 }
 
+/** What judging other providers of a step takes. */
+export type AlternativesDependencies = {
+  templates: Templates
+  network: Pick<Network, 'guard'>
+  keyring: Keyring
+  log: Log
+  now: () => Date
+}
+
 /** `link`: a sample, as long as every document link. `choose`: the provider that a step has, as it is now. */
 export type AlternativeOptions = { link: string, choose: (step: StepRecord) => Choice | undefined }
 
 export async function findAlternatives (
-  dependencies: Pick<PipelineDependencies, 'templates' | 'network' | 'keyring' | 'log' | 'now'>,
+  dependencies: AlternativesDependencies,
   record: DispatchRecord,
   { link, choose }: AlternativeOptions
 ): Promise<Alternatives> {
@@ -60,7 +70,7 @@ function withChoice (draft: ResolvedRequest, step: ResolvedStep, choice: Choice)
 }
 
 async function plannedStep (
-  dependencies: Pick<PipelineDependencies, 'templates' | 'log'>,
+  dependencies: { templates: Templates, log: Log },
   record: DispatchRecord,
   step: StepRecord,
   choice: Choice | undefined
@@ -89,7 +99,7 @@ function draftOf ({ metadata, test }: DispatchRecord, planned: readonly Resolved
 
 /** What the rules find; undefined where what is stored does not fit them. */
 function faultsIn (
-  { now, network: { guard }, log }: Pick<PipelineDependencies, 'network' | 'log' | 'now'>,
+  { now, network: { guard }, log }: { network: Pick<Network, 'guard'>, log: Log, now: () => Date },
   { company_id: companyId, dispatch_id: dispatchId }: DispatchRecord,
   draft: ResolvedRequest,
   link: string

@@ -1,11 +1,13 @@
+import type { Log } from '@dispatch/common'
 import type { ChoicesView, ConsideredProvider } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import { type Host, offeredTo } from '@dispatch/host'
 import type { ServiceName } from '@dispatch/services'
 import { type Choice, type ChoiceContext, choiceOf, chooseProvider, installedCodes } from '../../configuration/choose.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import { type Left, readLastChange, readLeft } from '../../store/dispatch/choices.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
-import { type Alternatives, findAlternatives } from './alternatives.ts'
+import { type Alternatives, type AlternativesDependencies, findAlternatives } from './alternatives.ts'
 import { type ChosenStep, whyChosen, whyLeft, whyNotChosen } from './choice-reasons.ts'
 import type { ResolveDependencies } from './resolve.ts'
 
@@ -15,19 +17,27 @@ import type { ResolveDependencies } from './resolve.ts'
  */
 export type Explain = (record: DispatchRecord) => Promise<ChoicesView>
 
+/** What telling takes why a provider was chosen. */
+export type ExplanationDependencies = AlternativesDependencies & {
+  database: Database
+  configurations: Configurations
+  host: Host
+  diskRoot?: string
+}
+
 /** `link`: a sample, as long as every document link. `offered`: the providers that may be chosen. */
 type ExplanationOptions = Pick<ResolveDependencies, 'problemsOf'> & { link: string, offered?: Host | undefined }
 
 /** What is known when one step is explained. */
 type Known = {
-  dependencies: PipelineDependencies
+  log: Log
   chooser: ChoiceContext
   record: DispatchRecord
   left: readonly Left[]
   alternatives: Alternatives
 }
 
-export function createExplanation (dependencies: PipelineDependencies, options: ExplanationOptions): Explain {
+export function createExplanation (dependencies: ExplanationDependencies, options: ExplanationOptions): Explain {
   return async (record) => {
     const { company_id: companyId, dispatch_id: dispatchId, user_id: userId, created_at: since } = record
     const chooser = await chooserOf(dependencies, record, options)
@@ -36,7 +46,7 @@ export function createExplanation (dependencies: PipelineDependencies, options: 
       link: options.link,
       choose: (step) => step.provider_code === null ? undefined : chosenNow(chooser, record, step, step.provider_code)
     })
-    const known: Known = { dependencies, chooser, record, left, alternatives }
+    const known: Known = { log: dependencies.log, chooser, record, left, alternatives }
     const steps = await Promise.all(record.steps.map((step) => explained(known, step)))
     const changed = await readLastChange(dependencies.database, companyId, {
       userId,
@@ -50,7 +60,7 @@ export function createExplanation (dependencies: PipelineDependencies, options: 
 
 /** Chooses by the settings of now. */
 async function chooserOf (
-  { host, configurations, diskRoot }: Pick<PipelineDependencies, 'configurations' | 'host' | 'diskRoot'>,
+  { host, configurations, diskRoot }: { configurations: Configurations, host: Host, diskRoot?: string },
   { company_id: companyId }: DispatchRecord,
   { offered = host, problemsOf }: ExplanationOptions
 ): Promise<ChoiceContext> {
@@ -104,7 +114,7 @@ async function consider (known: Known, step: ChosenStep, code: string): Promise<
 type Passed = Pick<ConsideredProvider, 'outcome' | 'reason'>
 
 async function whyNot (known: Known, step: ChosenStep, code: string): Promise<Passed> {
-  const { dependencies: { log }, left, chooser, record } = known
+  const { log, left, chooser, record } = known
   const { company_id: companyId, dispatch_id: dispatchId } = record
   const last = left.findLast((one) => one.stepId === step.step_id && one.code === code)
   if (last !== undefined) return { outcome: 'tried', reason: whyLeft(last) }

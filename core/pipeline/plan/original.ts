@@ -1,14 +1,15 @@
 import { type Actor, maySee } from '@dispatch/accounts'
 import { isRecord, type JsonObject, type Problem } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
+import type { TemplateWorkers } from '@dispatch/documents'
 import { services, withFacts } from '@dispatch/services'
 import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { factsTemplateOf } from '../facts.ts'
 import { recordedData } from './recorded-template.ts'
 import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
 
-type Catalogs = Pick<PipelineDependencies, 'database' | 'templateWorkers'>
+type Catalogs = { database: Database, templateWorkers: TemplateWorkers }
 
 /**
  * The steps whose documents follow another one, such as a credit note, with what they repeat of it where their own data leave it out and

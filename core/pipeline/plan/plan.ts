@@ -1,17 +1,23 @@
-import type { Problem } from '@dispatch/common'
+import type { Keyring, Problem } from '@dispatch/common'
 import { createRequestReader, createUploadReader, type DispatchRequest, dueMoment, isSince, refusal, type ServicePath, usualVersion,
   type ValidationResponse, type Version } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
+import type { TemplateWorkers } from '@dispatch/documents'
+import type { FileStore } from '@dispatch/files'
 import { type Host, type InstalledProvider, offeredTo } from '@dispatch/host'
 import { type Facts, services } from '@dispatch/services'
 import type { Schedule, StepCandidate } from '@dispatch/tables'
+import type { Network } from '@dispatch/vendor-io'
 import type { Choice, ListedChoice } from '../../configuration/choose.ts'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { DispatchCommand } from '../command.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { findExpiring, withEnclosed } from '../enclosures.ts'
-import { screenAll } from '../recipients.ts'
+import type { FileShelf } from '../file-shelf.ts'
+import { type RecipientBook, screenAll } from '../recipients.ts'
 import { type Able, listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
+import type { Templates } from '../templates.ts'
 import { checkRequest, faultsOf, foresee, type Foreseen } from './check.ts'
 import { orderLists } from './lists.ts'
 import { withOriginals } from './original.ts'
@@ -62,16 +68,31 @@ export type PlannerOptions = Pick<PlanOptions, 'prices'> & Pick<ResolveDependenc
   offered?: Host
 }
 
-export function createPlanner (dependencies: PipelineDependencies, options: PlannerOptions): Planner {
+/** What making a plan takes. */
+export type PlannerDependencies = {
+  database: Database
+  configurations: Configurations
+  templates: Templates
+  files: FileStore
+  host: Host
+  network: Pick<Network, 'guard'>
+  /** The folder on the operator's disk that providers may write to. */
+  diskRoot?: string
+  templateWorkers: TemplateWorkers
+  recipients: readonly RecipientBook[]
+  shelves: readonly FileShelf[]
+  keyring: Keyring
+  now: () => Date
+  /** A UUIDv7. */
+  newId: () => string
+}
+
+export function createPlanner (dependencies: PlannerDependencies, options: PlannerOptions): Planner {
   const { prices, link, problemsOf, standIn, offered = dependencies.host } = options
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
-  const catalogs = {
-    ...dependencies,
-    disk: dependencies.diskRoot !== undefined,
-    problemsOf
-  }
+  const { configurations, templates, diskRoot, now, newId, keyring, network: { guard } } = dependencies
+  const catalogs = { configurations, templates, disk: diskRoot !== undefined, problemsOf }
   const templateChecks = createTemplateChecks(dependencies.templateWorkers)
-  const { now, newId, keyring, network: { guard } } = dependencies
   return {
     read ({ actor, services: path, body, version = usualVersion }) {
       // Before the body is read: an actor who may not use a service does not learn its fields.

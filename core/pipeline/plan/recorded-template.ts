@@ -1,13 +1,13 @@
+import type { Log } from '@dispatch/common'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
-import type { StoredTemplate } from '../templates.ts'
+import type { StoredTemplate, Templates } from '../templates.ts'
 
 /**
  * The template of a recorded step, in its version; undefined where the step has none. One that only a newer release can read is as one that
  * is gone.
  */
 export async function recordedTemplate (
-  { templates, log }: Pick<PipelineDependencies, 'templates' | 'log'>,
+  { templates, log }: { templates: Templates, log: Log },
   record: DispatchRecord,
   step: StepRecord
 ): Promise<StoredTemplate | undefined> {

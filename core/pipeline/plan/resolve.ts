@@ -1,13 +1,13 @@
 import { type Actor, requireService } from '@dispatch/accounts'
 import type { Problem } from '@dispatch/common'
 import { type DispatchRequest, isSince, refusal, type RequestStep, type Stated, usualVersion, type Version } from '@dispatch/contract'
-import type { InstalledProvider } from '@dispatch/host'
+import type { Host, InstalledProvider } from '@dispatch/host'
 import { type Enclosed, isStatedIn, needsProvider, type ServiceName, services } from '@dispatch/services'
 import { type Choice, type ChoiceContext, chooseListed, chooseProvider, type ListedChoice } from '../../configuration/choose.ts'
-import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { Configurations, StoredConfiguration } from '../../store/configuration/configurations.ts'
 import { factsTemplateOf } from '../facts.ts'
 import type { TemplateContent } from '../step.ts'
+import type { Templates } from '../templates.ts'
 import { inSellerLanguage } from './seller-language.ts'
 
 /**
@@ -40,7 +40,7 @@ export type ResolvedStep = Omit<RequestStep, 'template' | 'stated' | 'untitled'>
 export type ResolvedTemplate = TemplateContent & { path: string }
 
 /** `version`: of the API that the request asks for. */
-export type ResolveDependencies = Pick<PipelineDependencies, 'configurations' | 'templates' | 'host'> & {
+export type ResolveDependencies = { configurations: Configurations, templates: Templates, host: Host } & {
   version?: Version
   disk?: boolean
   problemsOf: (companyId: number, provider: InstalledProvider, configuration: StoredConfiguration) => readonly Problem[]

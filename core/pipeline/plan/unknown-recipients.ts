@@ -1,8 +1,8 @@
 import type { Problem } from '@dispatch/common'
 import { isSince, usualVersion } from '@dispatch/contract'
 import { services } from '@dispatch/services'
+import type { Directories } from '../../configuration/directories.ts'
 import type { DispatchCommand } from '../command.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from './plan.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { DispatchPlan } from './plan.ts'
  * answer says nothing.
  */
 export async function unknownRecipients (
-  { directories }: Pick<PipelineDependencies, 'directories'>,
+  { directories }: { directories: Pick<Directories, 'unknownIn'> },
   { steps, test }: DispatchPlan,
   { actor: { companyId, userId }, version = usualVersion }: DispatchCommand
 ): Promise<Problem[]> {

@@ -1,20 +1,30 @@
+import type { Log } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import type { CallContext, InstalledProvider } from '@dispatch/host'
+import type { Database } from '@dispatch/database'
+import type { CallContext, Host, InstalledProvider } from '@dispatch/host'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { PipelineJobs } from '../jobs.ts'
+import type { Outbox } from '../outbox.ts'
+import type { RecipientBook } from '../recipients.ts'
 import { type BareCallDependencies, callContextOf } from '../run/call.ts'
+import type { Leases } from '../run/leases.ts'
 
 /** What calls about an accepted step take: to take it back, or to say something of it. */
-export type AfterwardsDependencies = BareCallDependencies & Pick<PipelineDependencies, 'host' | 'jobs' | 'recipients' | 'outbox'>
+export type AfterwardsDependencies = BareCallDependencies & {
+  host: Host
+  jobs: PipelineJobs
+  recipients: readonly RecipientBook[]
+  outbox: Outbox
+}
 
 /**
  * Works on an ended dispatch under its lease, while nobody else does. `busy`: another run has it, and nothing was done.
  */
 export async function whileHeld<Result> (
-  { database, leases, log }: Pick<PipelineDependencies, 'database' | 'leases' | 'log'>,
+  { database, leases, log }: { database: Database, leases: Leases, log: Log },
   { company_id: companyId, dispatch_id: dispatchId, status }: DispatchRecord,
   work: (runId: string) => Promise<Result>
 ): Promise<Result | 'busy'> {

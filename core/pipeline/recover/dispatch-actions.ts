@@ -2,21 +2,27 @@ import { type Actor, type AuditAuthor, maySee, noteAudit, requireRole } from '@d
 import type { JsonObject } from '@dispatch/common'
 import { DispatchError, dueMoment, latestVersion, type Mode, refusal, type SayingBody, type SayingsView, type SayingView, type ScheduleBody,
   type Version } from '@dispatch/contract'
-import type { CompanyQueries } from '@dispatch/database'
+import type { CompanyQueries, Database } from '@dispatch/database'
 import { addJobs } from '@dispatch/tables'
 import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import { findHold } from '../../store/dispatch/holds.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, cancelDispatch, moveDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
+import type { ApprovalDesk } from '../approval-desk.ts'
 import { requireApproved, type RowOfBatch } from '../approvals.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { findExpiring, keepFiles } from '../enclosures.ts'
+import type { FileShelf } from '../file-shelf.ts'
+import type { PipelineJobs } from '../jobs.ts'
 import { timingOf } from '../plan/schedule.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
-import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
+import type { Leases } from '../run/leases.ts'
+import type { RecheckDependencies } from '../run/recheck.ts'
+import { type RehydrateDependencies, rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
 import type { Resume } from '../run/runner.ts'
+import type { SettleDependencies } from '../run/settle.ts'
 import { stepOf } from '../step.ts'
+import type { AfterwardsDependencies } from './afterwards.ts'
 import { type ManualResolution, resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
 import { sayingsOf, sayOf } from './sayings.ts'
@@ -56,10 +62,17 @@ export type DispatchActions = {
 /** What a person has found out about a step in doubt. */
 type Found = Pick<ManualResolution, 'outcome' | 'reason'>
 
+type RetryDependencies = RecheckDependencies & { approvals: readonly ApprovalDesk[], jobs: PipelineJobs }
+type MoveDependencies = { database: Database, jobs: PipelineJobs, shelves: readonly FileShelf[], now: () => Date }
+type ResolveDependencies = RehydrateDependencies & SettleDependencies & { leases: Leases, now: () => Date }
+
+/** What the actions take. */
+export type ActionDependencies = RetryDependencies & AfterwardsDependencies & ResolveDependencies
+
 /** `link`: a sample, as long as every document link. */
 type Options = { resume: Resume, link: string }
 
-export function createDispatchActions (dependencies: PipelineDependencies, options: Options): DispatchActions {
+export function createDispatchActions (dependencies: ActionDependencies, options: Options): DispatchActions {
   return {
     retry: (asked) => retry(dependencies, options, asked),
     cancel: (asked) => cancel(dependencies, asked),
@@ -75,7 +88,7 @@ export function createDispatchActions (dependencies: PipelineDependencies, optio
 type Asked<Action extends keyof DispatchActions> = Parameters<DispatchActions[Action]>[0]
 
 async function retry (
-  dependencies: PipelineDependencies,
+  dependencies: RetryDependencies,
   { resume, link }: Options,
   { body, mode, version = latestVersion, batch, ...recorded }: Asked<'retry'>
 ): Promise<RunResult> {
@@ -103,7 +116,7 @@ async function retry (
 
 /** Queues the deferred steps that failed once more. */
 async function deferAgain (
-  { database, jobs }: Pick<PipelineDependencies, 'database' | 'jobs'>,
+  { database, jobs }: { database: Database, jobs: PipelineJobs },
   queries: CompanyQueries,
   { actor, dispatchId }: ActionRequest,
   replaced: { replacement?: Replacement }
@@ -115,7 +128,7 @@ async function deferAgain (
 
 /** No client waits for deferred steps: the answer is that of a queued dispatch. */
 async function deferAgainAlone (
-  { database }: Pick<PipelineDependencies, 'database'>,
+  { database }: { database: Database },
   record: DispatchRecord,
   also: TransactionHook
 ): Promise<RunResult> {
@@ -123,7 +136,7 @@ async function deferAgainAlone (
   return { ...resultOf(record), status: 'queued', finishedAt: null }
 }
 
-async function cancel (dependencies: PipelineDependencies, { onlyQueued, ...recorded }: Asked<'cancel'>): Promise<RunResult> {
+async function cancel (dependencies: AfterwardsDependencies, { onlyQueued, ...recorded }: Asked<'cancel'>): Promise<RunResult> {
   const { database, outbox } = dependencies
   const record = await find(dependencies, recorded)
   const { company_id: companyId, dispatch_id: dispatchId } = record
@@ -149,7 +162,7 @@ async function cancel (dependencies: PipelineDependencies, { onlyQueued, ...reco
   return resultOf(await find(dependencies, recorded))
 }
 
-async function say (dependencies: PipelineDependencies, { body, ...recorded }: Asked<'say'>): Promise<SayingView> {
+async function say (dependencies: AfterwardsDependencies, { body, ...recorded }: Asked<'say'>): Promise<SayingView> {
   return sayOf(dependencies, await find(dependencies, recorded), {
     body,
     actor: userActorOf(recorded.actor),
@@ -157,7 +170,7 @@ async function say (dependencies: PipelineDependencies, { body, ...recorded }: A
   })
 }
 
-async function move (dependencies: PipelineDependencies, { asked, ...recorded }: Asked<'move'>): Promise<void> {
+async function move (dependencies: MoveDependencies, { asked, ...recorded }: Asked<'move'>): Promise<void> {
   const { database, jobs, now, shelves } = dependencies
   const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(dependencies, recorded)
   const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
@@ -183,7 +196,7 @@ async function move (dependencies: PipelineDependencies, { asked, ...recorded }:
   }
 }
 
-async function resolve (dependencies: PipelineDependencies, { outcome, reason, ...recorded }: Asked<'resolve'>): Promise<RunResult> {
+async function resolve (dependencies: ResolveDependencies, { outcome, reason, ...recorded }: Asked<'resolve'>): Promise<RunResult> {
   requireRole(recorded.actor, 'admin')
   const record = await find(dependencies, recorded)
   await resolveRecord(dependencies, record, recorded, { outcome, reason })
@@ -191,7 +204,7 @@ async function resolve (dependencies: PipelineDependencies, { outcome, reason, .
 }
 
 async function resolveHold (
-  dependencies: PipelineDependencies,
+  dependencies: ResolveDependencies,
   { stepId, outcome, reason, ...asked }: Asked<'resolveHold'>
 ): Promise<void> {
   const { database } = dependencies
@@ -204,7 +217,7 @@ async function resolveHold (
 
 /** Sets the outcome of a step in doubt under a lease; the audit log of its company says who did. */
 async function resolveRecord (
-  dependencies: PipelineDependencies,
+  dependencies: ResolveDependencies,
   record: DispatchRecord,
   { actor, author }: Omit<ActionRequest, 'dispatchId'>,
   { stepId, outcome, reason }: Found & { stepId?: string }
@@ -228,7 +241,7 @@ async function resolveRecord (
 
 /** The dispatch that an action is about. Throws `not_found` for one that the actor does not see. */
 async function find (
-  { database }: Pick<PipelineDependencies, 'database'>,
+  { database }: { database: Database },
   { actor, dispatchId }: Omit<ActionRequest, 'author'>
 ): Promise<DispatchRecord> {
   const record = await findDispatch(database, actor.companyId, dispatchId)
@@ -240,7 +253,7 @@ async function find (
 
 /** Writes the action into the audit log. */
 function audited (
-  { now }: Pick<PipelineDependencies, 'now'>,
+  { now }: { now: () => Date },
   { author, dispatchId, companyId = author.companyId }: Omit<ActionRequest, 'actor'> & { companyId?: number },
   action: string,
   facts: JsonObject = {}

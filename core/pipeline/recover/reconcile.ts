@@ -5,7 +5,6 @@ import { type SecondsInDoubt, secondsInDoubt } from '../../store/dispatch/dispat
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, postponeReconciliation, releaseLease } from '../../store/dispatch/runs.ts'
 import { type Settlement, settleStep } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 import { type ReconciledOutcome, reconciliationFollowUpOf } from '../run/after-reconciliation.ts'
 import { contextOf } from '../run/call.ts'
@@ -13,7 +12,7 @@ import { type OutcomeDependencies, recordLateOutcome } from '../run/late-outcome
 import { reconcileScheduleOf } from '../run/retry-policy.ts'
 import { rehydrateRecord, type Run } from '../run/run.ts'
 import { observeOutcome, type SettleDependencies } from '../run/settle.ts'
-import { repeatCall } from '../run/steps.ts'
+import { repeatCall, type StepDependencies } from '../run/steps.ts'
 import { type CallableStep, isCallable, isOffPath, type Step } from '../step.ts'
 
 /**
@@ -24,7 +23,7 @@ type Learnt = (ReconciledOutcome & { attempt?: number }) | { later?: number }
 
 /** Finds the outcome of an uncertain step, and lets its dispatch go on from there. Asks nobody while the outcome waits on the disk. */
 export async function reconcile (
-  dependencies: PipelineDependencies,
+  dependencies: StepDependencies,
   { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }
 ): Promise<void> {
   if (await dependencies.outcomes.has(stepId)) return
@@ -47,7 +46,7 @@ export async function reconcile (
   })
 }
 
-async function reconcileStep (dependencies: PipelineDependencies, run: Run, step: Step, from: DispatchStatus): Promise<void> {
+async function reconcileStep (dependencies: StepDependencies, run: Run, step: Step, from: DispatchStatus): Promise<void> {
   const { companyId, dispatchId } = run
   const since = await secondsInDoubt(dependencies.database, { companyId, stepId: step.stepId })
   const learnt = await learn(dependencies, run, step, since).catch((error: unknown): Learnt => {
@@ -101,7 +100,7 @@ async function conclude (
  * while a lookup may come too early. Otherwise the vendor is asked by `lookup`. A provider with a checkpoint that was not reached has sent
  * nothing that counts.
  */
-async function learn (dependencies: PipelineDependencies, run: Run, step: Step, since: SecondsInDoubt): Promise<Learnt> {
+async function learn (dependencies: StepDependencies, run: Run, step: Step, since: SecondsInDoubt): Promise<Learnt> {
   const offered = step.by?.provider?.manifest.services[step.service]
   if (!isCallable(step) || offered === undefined) return {}
   const { by, service } = step
@@ -131,7 +130,7 @@ type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
 
 /** Asks the vendor by `lookup`. Its "not found" counts only `counts` seconds after the last call. */
 async function look (
-  dependencies: PipelineDependencies,
+  dependencies: StepDependencies,
   run: Run,
   step: CallableStep,
   { context, since: { doubted, sinceCall }, counts }: Looking

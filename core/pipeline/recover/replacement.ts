@@ -1,5 +1,5 @@
 import type { Actor } from '@dispatch/accounts'
-import { boundedValidator, compile, isRecord, type JsonObject } from '@dispatch/common'
+import { boundedValidator, compile, isRecord, type JsonObject, type Log } from '@dispatch/common'
 import { DispatchError, refusal, retrySchema, type Version, versionNames } from '@dispatch/contract'
 import { formatOf, furtherDocuments, givenDocument, type ServiceName, serviceNames, services } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
@@ -7,10 +7,10 @@ import { Type } from 'typebox'
 import { failedDeferred } from '../../store/dispatch/deferred.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../../store/dispatch/runs.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { isWhole, keepFiles } from '../enclosures.ts'
 import { recordedTemplate } from '../plan/recorded-template.ts'
 import { recheck, type RecheckDependencies } from '../run/recheck.ts'
+import type { Templates } from '../templates.ts'
 
 const readerOf = (service: ServiceName, version: Version) =>
   boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(retrySchema(service, version))))
@@ -61,7 +61,7 @@ export async function replacementOf (
 
 /** The field that a body leaves to a template with a subject: a retry sends what was made, so that it stays as it is. */
 async function subjectKept (
-  dependencies: Pick<PipelineDependencies, 'templates' | 'log'>,
+  dependencies: { templates: Templates, log: Log },
   record: DispatchRecord,
   step: StepRecord,
   body: unknown

@@ -1,18 +1,22 @@
-import { canonicalJson } from '@dispatch/common'
+import { canonicalJson, type Keyring } from '@dispatch/common'
 import { type DeliveryStatus, DispatchError, dueMoment, isDeliveryService, refusal, type SaidLater, type SayingBody, sayingNames,
   type SayingState, type SayingsView, type SayingView } from '@dispatch/contract'
-import { callSay, canSay, clientWord, type InstalledProvider, lookUpSaid, type Said } from '@dispatch/host'
+import type { Database } from '@dispatch/database'
+import { callSay, canSay, clientWord, type Host, type InstalledProvider, lookUpSaid, type Said } from '@dispatch/host'
 import { services } from '@dispatch/services'
 import { addJobs, type EventActor, type PreparedJobs } from '@dispatch/tables'
 import { hash } from 'node:crypto'
 import { providerOfStep } from '../../configuration/serving.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
 import { beginSaying, endSaying, listSayings, type SayingEnd, type SayingLook, type SayingRecord } from '../../store/vendor/sayings.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { PipelineJobs } from '../jobs.ts'
+import type { Outbox } from '../outbox.ts'
 import { recordedData } from '../plan/recorded-template.ts'
+import type { RecipientBook } from '../recipients.ts'
 import { type AfterwardsDependencies, busyError, contextAfterwards, whileHeld } from './afterwards.ts'
 import { createStatusChangeHandler } from './status-change.ts'
 
@@ -21,7 +25,7 @@ type SayableStep = { row: StepRecord, step: TrackedStep, provider: InstalledProv
 
 /** What was said of a dispatch, and what may be said of it now. */
 export async function sayingsOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'configurations' | 'host' | 'keyring'>,
+  dependencies: { database: Database, configurations: Configurations, host: Host, keyring: Keyring },
   record: DispatchRecord
 ): Promise<SayingsView> {
   const found = await sayableStep(dependencies, record)
@@ -142,7 +146,7 @@ export async function followSaying (
 const looks = [15 * 60, 3600, 24 * 3600] as const
 
 function lookLater (
-  { jobs }: Pick<PipelineDependencies, 'jobs'>,
+  { jobs }: { jobs: PipelineJobs },
   { companyId, dispatchId }: TrackedStep,
   statusId: string,
   look = 0
@@ -157,7 +161,7 @@ type How = { message?: string, remoteId?: string }
  * takes back it is what it was before.
  */
 async function endOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'recipients' | 'outbox'>,
+  dependencies: { database: Database, jobs: PipelineJobs, recipients: readonly RecipientBook[], outbox: Outbox },
   { record, found: { row, step }, statusId }: Pick<Asked, 'record' | 'found' | 'statusId'>,
   end: SayingEnd,
   how: How
@@ -180,7 +184,7 @@ async function endOf (
 
 /** What is said, and as the provider is handed it. */
 function wordsOf (
-  { now }: Pick<PipelineDependencies, 'now'>,
+  { now }: { now: () => Date },
   { record, found: { row, step }, statusId, before, body }: Asked
 ): { saying: SaidLater, said: Said } {
   const data = recordedData(record, row)
@@ -218,7 +222,7 @@ function messageId (stepId: string, body: SayingBody): string {
 }
 
 async function sayableStep (
-  dependencies: Pick<PipelineDependencies, 'configurations' | 'host' | 'keyring'>,
+  dependencies: { configurations: Configurations, host: Host, keyring: Keyring },
   record: DispatchRecord
 ): Promise<SayableStep | undefined> {
   for (const row of record.steps) {

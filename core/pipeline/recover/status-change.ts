@@ -1,18 +1,23 @@
 import { callbackTypes, isDeliveryMark, unexpectedAfter } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import { services } from '@dispatch/services'
 import { addJobs } from '@dispatch/tables'
 import { skipUnexpected, wakeDeferred } from '../../store/dispatch/deferred.ts'
 import type { OnReply, OnStatusChange } from '../../store/vendor/deliveries.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { PipelineJobs } from '../jobs.ts'
+import type { Outbox } from '../outbox.ts'
+import type { RecipientBook } from '../recipients.ts'
 
 /**
  * What follows a change of a delivery status: deferred steps that wait for it are queued, those whose event can no longer come are skipped,
  * and the company is called back. A mark is only told to the company.
  */
-export function createStatusChangeHandler ({ database, jobs, outbox, recipients }: Pick<
-  PipelineDependencies,
-  'database' | 'jobs' | 'outbox' | 'recipients'
->): OnStatusChange {
+export function createStatusChangeHandler ({ database, jobs, outbox, recipients }: {
+  database: Database
+  jobs: PipelineJobs
+  outbox: Outbox
+  recipients: readonly RecipientBook[]
+}): OnStatusChange {
   return async (queries, step, status, facts) => {
     const { companyId, dispatchId, service } = step
     for (const book of recipients) await book.told(queries, step, status, facts)
@@ -30,7 +35,7 @@ export function createStatusChangeHandler ({ database, jobs, outbox, recipients 
 }
 
 /** Tells those who know recipients that one wants no more, or again more. What names nobody changes nothing. */
-export function createReplyHandler ({ recipients }: Pick<PipelineDependencies, 'recipients'>): OnReply {
+export function createReplyHandler ({ recipients }: { recipients: readonly RecipientBook[] }): OnReply {
   return async (queries, { companyId, service, recipient, wants }) => {
     const address = services[service].recipients?.known(recipient)
     if (address === undefined) return

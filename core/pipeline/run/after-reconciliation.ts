@@ -1,6 +1,8 @@
 import type { DispatchStatus } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { PipelineJobs } from '../jobs.ts'
+import type { Outbox } from '../outbox.ts'
 import { isOffPath, type Step } from '../step.ts'
 import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { chainResumeWindow, retryDelayOf } from './retry-policy.ts'
@@ -15,7 +17,7 @@ export type ReconciledOutcome = { settlement: Settlement, again?: boolean }
  * dispatch. No client waits for the answer any more.
  */
 export function reconciliationFollowUpOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
+  dependencies: { database: Database, jobs: PipelineJobs, outbox: Outbox, newId: () => string },
   run: Run,
   step: Step,
   { settlement, again = false, doubted, from }: ReconciledOutcome & { doubted: number, from: DispatchStatus }

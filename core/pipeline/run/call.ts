@@ -1,18 +1,22 @@
-import { type DocumentHandle, logWith, observe, secondsSince } from '@dispatch/common'
+import { type DocumentHandle, type Keyring, type Log, logWith, observe, secondsSince } from '@dispatch/common'
 import { DispatchError, isDeliveryService, within } from '@dispatch/contract'
-import { type CallContext, callDispatch, type CallResources, capabilitiesOf, type Configured, type FailedCall, failedCall,
+import type { Database } from '@dispatch/database'
+import type { FileStore } from '@dispatch/files'
+import { type Breakers, type CallContext, callDispatch, type CallResources, capabilitiesOf, type Configured, type FailedCall, failedCall,
   type InstalledProvider, type Line, type Manifest, type Outcome, runAs, webhookUrl } from '@dispatch/host'
 import { needsProvider, type ServiceName, services, type StepContent } from '@dispatch/services'
-import { type EndedCall, type Exchange } from '@dispatch/vendor-io'
+import { type DocumentSpool, type EndedCall, type Exchange, type Network } from '@dispatch/vendor-io'
 import type { Readable } from 'node:stream'
+import type { Connections } from '../../configuration/connections.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { configurationFor } from '../../configuration/serving.ts'
 import { openConfiguration, scopeOf } from '../../configuration/vault.ts'
-import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
+import type { Configurations, StoredConfiguration } from '../../store/configuration/configurations.ts'
 import { adapterState, createProviderState, keepForRun } from '../../store/vendor/provider-state.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { findStored } from '../enclosures.ts'
+import type { FileShelf } from '../file-shelf.ts'
 import type { CallableStep } from '../step.ts'
+import type { Leases } from './leases.ts'
 import type { Run } from './run.ts'
 
 /** Milliseconds after which a vendor keeps a run waiting. */
@@ -23,7 +27,7 @@ const slowAfter = 100
  * prepared call never throws: its failures are outcomes.
  */
 export async function prepareCall (
-  dependencies: CallDependencies & Pick<PipelineDependencies, 'breakers' | 'exchanges'>,
+  dependencies: StepCallDependencies,
   run: Run,
   step: CallableStep,
   made: StepContent
@@ -80,7 +84,7 @@ function configuredOf ({ companyId, actor }: Run, { by: { provider, configuredBy
 
 /** Keeps what was asked of the vendor for whoever looks into the dispatch. A call that sent nothing has nothing to show. */
 function note (
-  { exchanges: log, now }: Pick<PipelineDependencies, 'exchanges' | 'now'>,
+  { exchanges: log, now }: { exchanges?: CallLog, now: () => Date },
   { companyId, dispatchId }: Run,
   call: Pick<EndedCall, 'service' | 'provider' | 'outcome' | 'exchanges'>
 ): void {
@@ -89,7 +93,7 @@ function note (
 
 /** Logs one line without the vendor's message, which may name a recipient. */
 function logRefusal (
-  { log }: Pick<PipelineDependencies, 'log'>,
+  { log }: { log: Log },
   { companyId, dispatchId }: Run,
   provider: string,
   { outcome, error: { word, code } }: FailedCall
@@ -117,7 +121,7 @@ export async function contextOf (dependencies: CallDependencies, run: Run, step:
 }
 
 async function configurationOf (
-  { configurations }: Pick<PipelineDependencies, 'configurations'>,
+  { configurations }: { configurations: Configurations },
   { companyId, actor }: Run,
   { by: { code, configuredBy } }: CallableStep
 ): Promise<StoredConfiguration> {
@@ -133,13 +137,27 @@ async function configurationOf (
 }
 
 /** What the context of any call takes. */
-type ContextDependencies = Pick<PipelineDependencies, 'connections' | 'keyring' | 'database' | 'network' | 'publicUrl' | 'log' | 'now'>
+type ContextDependencies = {
+  connections: Pick<Connections, 'signIn'>
+  keyring: Keyring
+  database: Database
+  network: Network
+  publicUrl: string
+  log: Log
+  now: () => Date
+}
 
 /** What a call takes that has no document. */
-export type BareCallDependencies = ContextDependencies & Pick<PipelineDependencies, 'configurations' | 'spool' | 'leases'>
+export type BareCallDependencies = ContextDependencies & { configurations: Configurations, spool: DocumentSpool, leases: Leases }
 
 /** What the call of a step takes. */
-export type CallDependencies = BareCallDependencies & Pick<PipelineDependencies, 'files' | 'diskRoot' | 'shelves'>
+export type CallDependencies = BareCallDependencies & { files: FileStore, diskRoot?: string, shelves: readonly FileShelf[] }
+
+/** What the call of a step takes whose vendor may be away, and which is noted. */
+export type StepCallDependencies = CallDependencies & { breakers: Breakers, exchanges?: CallLog }
+
+/** Where calls of providers are noted. */
+type CallLog = { add: (call: EndedCall) => void }
 
 type CallSubject =
   & { companyId: number, dispatchId: string, provider: InstalledProvider, service: ServiceName }
@@ -180,7 +198,14 @@ function webhookUrlOf (publicUrl: string, { code, webhooks }: Manifest, service:
 
 /** The resources beside the network that the provider of a step may use. */
 async function callResourcesOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'files' | 'spool' | 'diskRoot' | 'leases' | 'shelves'>,
+  dependencies: {
+    database: Database
+    files: FileStore
+    spool: DocumentSpool
+    diskRoot?: string
+    leases: Leases
+    shelves: readonly FileShelf[]
+  },
   { companyId, dispatchId, runId }: Run,
   { by: { provider }, service, stepId, state: { generation } }: CallableStep
 ): Promise<Omit<CallResources, 'network' | 'account' | 'connection'>> {
@@ -208,7 +233,7 @@ async function callResourcesOf (
  * ids of documents that have just been made. Throws `document_damaged`.
  */
 export async function checkDocuments (
-  { database, files, shelves }: Pick<PipelineDependencies, 'database' | 'files' | 'shelves'>,
+  { database, files, shelves }: { database: Database, files: FileStore, shelves: readonly FileShelf[] },
   { companyId }: Pick<Run, 'companyId'>,
   made: StepContent,
   fresh: ReadonlySet<string>
@@ -226,7 +251,7 @@ export async function checkDocuments (
 
 /** The bytes of a stored document, or of one that a provider has just handed out. */
 export async function readDocument (
-  { spool, files, database, shelves }: Pick<PipelineDependencies, 'database' | 'files' | 'spool' | 'shelves'>,
+  { spool, files, database, shelves }: { database: Database, files: FileStore, spool: DocumentSpool, shelves: readonly FileShelf[] },
   companyId: number,
   document: DocumentHandle
 ): Promise<Readable> {

@@ -1,10 +1,12 @@
 import type { DocumentHandle } from '@dispatch/common'
 import { DispatchError, hasOwnDocument, parseDeliveryEvent } from '@dispatch/contract'
+import type { FileStore } from '@dispatch/files'
 import { callDocument, makesDocument } from '@dispatch/host'
+import type { DocumentSpool } from '@dispatch/vendor-io'
 import type { NewDocument } from '../../store/calls/document-row.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import { replaceDocument } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { documentExpiry } from '../document-expiry.ts'
 import { type CallableStep, isCallable, type Step } from '../step.ts'
 import { type StoredDocument, storedDocument, storedDocumentOfNew } from '../stored-document.ts'
@@ -13,7 +15,8 @@ import { type ChainDocument, placesIn, storageKeyOf } from './content.ts'
 import { advance, type Run } from './run.ts'
 
 /** What handing on the document of a chain takes. */
-type HandOnDependencies = CallDependencies & Pick<PipelineDependencies, 'newId'>
+/** What handing on the document of a chain takes. */
+export type HandOnDependencies = CallDependencies & { newId: () => string }
 
 /** Marks a document that the provider made, in what is stored of the step. */
 const vendorDocumentMark = { theirs: true }
@@ -102,7 +105,13 @@ async function storeVendorDocument (
 }
 
 async function store (
-  { configurations, spool, files, newId, now }: Pick<PipelineDependencies, 'configurations' | 'files' | 'spool' | 'now' | 'newId'>,
+  { configurations, spool, files, newId, now }: {
+    configurations: Configurations
+    files: FileStore
+    spool: DocumentSpool
+    now: () => Date
+    newId: () => string
+  },
   { companyId, steps }: Run,
   handle: DocumentHandle
 ): Promise<{ document: StoredDocument, fresh: NewDocument }> {

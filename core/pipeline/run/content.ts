@@ -1,19 +1,24 @@
-import { secretMark } from '@dispatch/accounts'
+import { type MailedSecrets, secretMark } from '@dispatch/accounts'
 import { type DocumentHandle, type JsonObject, normalForm, type Observations, observe, secondsSince } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered, withBrand } from '@dispatch/documents'
-import type { StoredFile } from '@dispatch/files'
+import type { Database } from '@dispatch/database'
+import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered, type Renderer, type TemplateWorkers,
+  withBrand } from '@dispatch/documents'
+import type { FileStore, StoredFile } from '@dispatch/files'
 import { capabilitiesOf } from '@dispatch/host'
 import { attaches, checkJoined, cleanFilename, type Content, type ContentKind, type EmailFields, type Enclosed, formatOf, furtherDocuments,
   givenDocument, handleOf, type InlinePicture, isLinked, placeOf, recipientsOf, services, type StepContent } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { NewDocument } from '../../store/calls/document-row.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import { documentExpiry } from '../document-expiry.ts'
 import { findEnclosed, findStored, isWhole, takesPages, withPages } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
+import type { FileShelf } from '../file-shelf.ts'
 import { placeIn } from '../places.ts'
+import type { RecipientBook } from '../recipients.ts'
+import type { DocumentUrl } from '../respond/result.ts'
 import type { Step } from '../step.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from '../stored-document.ts'
 import { checkPaged, pagesBefore } from './page-before.ts'
@@ -35,20 +40,20 @@ export type ChainDocument = { document: StoredDocument, signatures: Places, stor
 /** Gets the document that a step takes over, when it is needed. */
 export type HandOn = () => Promise<ChainDocument | undefined>
 
-type ContentDependencies = Pick<
-  PipelineDependencies,
-  | 'configurations'
-  | 'database'
-  | 'renderer'
-  | 'templateWorkers'
-  | 'files'
-  | 'documentUrl'
-  | 'mailedSecrets'
-  | 'newId'
-  | 'now'
-  | 'recipients'
-  | 'shelves'
->
+/** What making the content of a step takes. */
+export type ContentDependencies = {
+  configurations: Configurations
+  database: Database
+  renderer: Renderer
+  templateWorkers: TemplateWorkers
+  files: FileStore
+  documentUrl: DocumentUrl
+  mailedSecrets: MailedSecrets
+  newId: () => string
+  now: () => Date
+  recipients: readonly RecipientBook[]
+  shelves: readonly FileShelf[]
+}
 
 /**
  * Renders the template of a step, or takes what was rendered before. Throws a RenderError when the data do not fit the template, and

@@ -1,21 +1,24 @@
-import { mayUse } from '@dispatch/accounts'
+import { type Accounts, mayUse } from '@dispatch/accounts'
 import { lazy } from '@dispatch/common'
 import { DispatchError, dispatchStatuses, within } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import { acquireLease, holdStep, releaseLease } from '../../store/dispatch/runs.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import type { Step } from '../step.ts'
 import { handOnAfterEvent, handOnAgain } from './chain-document.ts'
 import { rehydrateRecord, type Run } from './run.ts'
 import { settle } from './settle.ts'
-import { runStep, spanOf } from './steps.ts'
+import { runStep, spanOf, type StepDependencies } from './steps.ts'
+
+/** What running a step takes if who asked for it may still use its service. */
+type DeferredDependencies = StepDependencies & { accounts: Accounts }
 
 /**
  * Runs one step beside the path of its dispatch: a deferred step whose event has come, or the e-mail to recipients that an earlier call
  * left.
  */
 export async function runDeferredAction (
-  dependencies: PipelineDependencies,
+  dependencies: DeferredDependencies,
   { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }
 ): Promise<void> {
   await dependencies.leases.withLease(async (lease) => {
@@ -34,21 +37,21 @@ export async function runDeferredAction (
   })
 }
 
-async function actAfterEvent (dependencies: PipelineDependencies, run: Run, step: Step): Promise<void> {
+async function actAfterEvent (dependencies: DeferredDependencies, run: Run, step: Step): Promise<void> {
   const refused = await refusalOf(dependencies, run, step)
   if (refused === undefined) await runStep(dependencies, run, step, lazy(() => handOnAfterEvent(dependencies, run, step)))
   else await settle(dependencies, run, step, { settlement: refused, actor: { kind: 'system' } })
 }
 
 /** Sends to the recipients that an accepted step left, with the content that it was called with. They cost nothing. */
-async function sendToRemaining (dependencies: PipelineDependencies, run: Run, step: Step): Promise<void> {
+async function sendToRemaining (dependencies: DeferredDependencies, run: Run, step: Step): Promise<void> {
   const refused = await barredFrom(dependencies, run, step)
   if (refused === undefined) await runStep(dependencies, run, step, () => handOnAgain(dependencies, run, step))
   else await settle(dependencies, run, step, { settlement: refused, actor: { kind: 'system' } })
 }
 
 /** Why who asked for the step may not use its service any more. */
-async function barredFrom ({ accounts }: Pick<PipelineDependencies, 'accounts'>, { actor }: Run, { service }: Step): Promise<
+async function barredFrom ({ accounts }: { accounts: Accounts }, { actor }: Run, { service }: Step): Promise<
   Settlement | undefined
 > {
   const account = await accounts.byId(actor.userId)
@@ -61,7 +64,7 @@ async function barredFrom ({ accounts }: Pick<PipelineDependencies, 'accounts'>,
 
 /** Why the step may not be run now: permission and credits are checked again. The configuration is checked by the call. */
 async function refusalOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'accounts'>,
+  dependencies: { database: Database, accounts: Accounts },
   run: Run,
   step: Step
 ): Promise<Settlement | undefined> {

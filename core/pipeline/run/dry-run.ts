@@ -6,19 +6,21 @@ import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { DispatchCommand } from '../command.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import type { Planner } from '../plan/plan.ts'
 import { isCallable } from '../step.ts'
-import { contextOf } from './call.ts'
+import { type CallDependencies, contextOf } from './call.ts'
 import { prepareContent } from './content.ts'
-import { rehearse } from './rehearse.ts'
+import { type RehearsalDependencies, rehearse } from './rehearse.ts'
 import { beginRun, plannedDispatch } from './run.ts'
+
+/** What telling takes what a dispatch would send. */
+export type DryRunDependencies = RehearsalDependencies & CallDependencies
 
 /**
  * What a dispatch would send, without recording, storing or sending anything: its documents are made in memory. Throws a DispatchError for
  * whatever a validation would refuse.
  */
-export async function dryRunOf (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<DryRunView> {
+export async function dryRunOf (dependencies: DryRunDependencies, planner: Planner, command: DispatchCommand): Promise<DryRunView> {
   const { newId, now, files } = dependencies
   const plan = await planner.plan(command, planner.read(command))
   await rehearse(dependencies, plan, command, { extent: 'everything' })

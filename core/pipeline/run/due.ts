@@ -1,22 +1,22 @@
-import { isKeyValid, mayUse, sampleLink } from '@dispatch/accounts'
+import { type Accounts, isKeyValid, mayUse, sampleLink } from '@dispatch/accounts'
 import { DispatchError, type ErrorWord } from '@dispatch/contract'
-import { DatabaseUnavailable } from '@dispatch/database'
+import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import { type ServiceName, services } from '@dispatch/services'
 import { configurationUsed } from '../../configuration/sandbox.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { holdStep, keyOfRequest } from '../../store/dispatch/runs.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import type { RunResult } from '../respond/result.ts'
 import type { Step } from '../step.ts'
 import { waitForHours } from './hours.ts'
 import { recheck, type RecheckDependencies } from './recheck.ts'
 import type { Run } from './run.ts'
 import { settle, type Settled, type SettleDependencies, settlementOfFailure } from './settle.ts'
-import { runSteps } from './steps.ts'
+import { runSteps, type StepDependencies } from './steps.ts'
 
 /** What asking takes whether a dispatch that was scheduled may still be sent. */
-type DueDependencies = RecheckDependencies & Pick<PipelineDependencies, 'accounts' | 'publicUrl'>
+export type DueDependencies = RecheckDependencies & { accounts: Accounts, publicUrl: string }
 
 /** Whether a dispatch has waited for its time, and nothing of it was sent: it may have been tried. */
 export function isScheduled ({ schedule, steps }: DispatchRecord): boolean {
@@ -27,7 +27,7 @@ export function isScheduled ({ schedule, steps }: DispatchRecord): boolean {
  * Runs a dispatch whose time has come. What has changed since it was asked for is checked first, and its price is held: a fault ends it
  * before anything is made or sent, and its company is called back.
  */
-export async function runDue (dependencies: PipelineDependencies, record: DispatchRecord, run: Run): Promise<RunResult> {
+export async function runDue (dependencies: StepDependencies & DueDependencies, record: DispatchRecord, run: Run): Promise<RunResult> {
   const [first] = run.steps
   if (first === undefined) return runSteps(dependencies, run)
   // Outside its hours it is not due yet.
@@ -96,7 +96,7 @@ async function requireStill (
 
 /** Throws where the API key does not let in any more with which it was asked for, or the person who impersonated the user. */
 async function requireAsker (
-  { accounts, database }: Pick<PipelineDependencies, 'database' | 'accounts'>,
+  { accounts, database }: { database: Database, accounts: Accounts },
   { company_id: companyId, dispatch_id: dispatchId, impersonator_id: impersonatorId }: DispatchRecord
 ): Promise<void> {
   const keyId = await keyOfRequest(database, { companyId, dispatchId })
@@ -112,7 +112,7 @@ function unlessUnasked (error: unknown): void {
 
 /** Throws where the configuration is gone with which a step was planned. No other one takes its place. */
 async function requireConfiguration (
-  { configurations }: Pick<PipelineDependencies, 'configurations'>,
+  { configurations }: { configurations: Configurations },
   { company_id: companyId, user_id: userId }: DispatchRecord,
   { provider_code: providerCode, configured_by: configuredBy }: StepRecord
 ): Promise<void> {

@@ -1,5 +1,4 @@
 import { postponeDispatch } from '../../store/dispatch/runs.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { opensAt } from '../plan/schedule.ts'
 import type { Step } from '../step.ts'
 import type { Run } from './run.ts'
@@ -10,7 +9,7 @@ import { settle, type Settled, type SettleDependencies } from './settle.ts'
  * is a retry. Answers undefined where the step can go on.
  */
 export async function waitForHours (
-  dependencies: SettleDependencies & Pick<PipelineDependencies, 'now'>,
+  dependencies: SettleDependencies & { now: () => Date },
   run: Run,
   step: Step
 ): Promise<Settled & { sendAt?: string } | undefined> {

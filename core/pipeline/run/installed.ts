@@ -1,9 +1,11 @@
+import type { Keyring } from '@dispatch/common'
+import type { Host } from '@dispatch/host'
 import type { ServiceName } from '@dispatch/services'
 import { providerOfStep } from '../../configuration/serving.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { StepProvider } from '../step.ts'
 
-export type ProviderDependencies = Pick<PipelineDependencies, 'host' | 'configurations' | 'keyring'>
+export type ProviderDependencies = { host: Host, configurations: Configurations, keyring: Keyring }
 
 /** The provider of a step with what of it is installed now, if that can do the service. */
 export async function installedFor (

@@ -1,18 +1,19 @@
+import type { Log } from '@dispatch/common'
 import { DispatchError, dispatchStatuses, type StepStatus } from '@dispatch/contract'
-import { DatabaseUnavailable } from '@dispatch/database'
+import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import { secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
 import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecorded } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 import { isOffPath, type Step } from '../step.ts'
 import { reconciliationFollowUpOf } from './after-reconciliation.ts'
-import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
+import type { Leases } from './leases.ts'
+import type { LateOutcome, OutcomeSpool, RecordedLate } from './outcome-spool.ts'
 import { type RehydrateDependencies, rehydrateWhatIsKept, type Run } from './run.ts'
 import { observeOutcome, type SettleDependencies, settlementOfFailure } from './settle.ts'
 
 /** What recording an outcome takes that its run could not record. */
-export type OutcomeDependencies = RehydrateDependencies & SettleDependencies & Pick<PipelineDependencies, 'leases' | 'outcomes' | 'now'>
+export type OutcomeDependencies = RehydrateDependencies & SettleDependencies & { leases: Leases, outcomes: OutcomeSpool, now: () => Date }
 
 /** The statuses of a step that a late answer may still change. An acceptance is a fact: it changes every status but `accepted`. */
 const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
@@ -34,7 +35,7 @@ export async function recordLateOutcome (dependencies: OutcomeDependencies, late
   await keep(dependencies, late)
 }
 
-async function keep (dependencies: Pick<PipelineDependencies, 'outcomes' | 'log'>, late: LateOutcome): Promise<void> {
+async function keep (dependencies: { outcomes: OutcomeSpool, log: Log }, late: LateOutcome): Promise<void> {
   const { companyId, dispatchId, stepId, settlement: { outcome } } = late
   try {
     await dependencies.outcomes.keep(late)
@@ -50,7 +51,7 @@ async function keep (dependencies: Pick<PipelineDependencies, 'outcomes' | 'log'
  * is, the dispatch goes on from there instead of being in doubt.
  */
 export async function keepUnsent (
-  dependencies: Pick<PipelineDependencies, 'outcomes' | 'log' | 'now'>,
+  dependencies: { outcomes: OutcomeSpool, log: Log, now: () => Date },
   { companyId, dispatchId }: Pick<LateOutcome, 'companyId' | 'dispatchId'>,
   stepId: string,
   runId: string
@@ -71,7 +72,7 @@ export async function recordSpooledOutcomes (dependencies: OutcomeDependencies):
   )
 }
 
-function notRecorded ({ log }: Pick<PipelineDependencies, 'log'>, { companyId, dispatchId }: LateOutcome, error: unknown): 'later' {
+function notRecorded ({ log }: { log: Log }, { companyId, dispatchId }: LateOutcome, error: unknown): 'later' {
   log.error({ err: error, companyId, dispatchId }, 'an outcome could not be recorded; it is kept')
   return 'later'
 }
@@ -104,7 +105,7 @@ async function record (dependencies: OutcomeDependencies, late: LateOutcome): Pr
 const commitLimit = 60_000
 
 /** An attempt that the database has not. One that may never have been recorded needs no outcome. */
-function whetherLost ({ now }: Pick<PipelineDependencies, 'now'>, { unsureSince }: LateOutcome): RecordedLate {
+function whetherLost ({ now }: { now: () => Date }, { unsureSince }: LateOutcome): RecordedLate {
   if (unsureSince === undefined) return 'unknown'
   return now().getTime() - unsureSince > commitLimit ? 'done' : 'later'
 }
@@ -140,7 +141,7 @@ async function conclude (
 
 /** Whether the answer still counts: after a later attempt only an acceptance does. */
 async function isOpen (
-  { database }: Pick<PipelineDependencies, 'database'>,
+  { database }: { database: Database },
   late: LateOutcome,
   { state: { status } }: Step
 ): Promise<boolean> {

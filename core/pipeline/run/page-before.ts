@@ -1,15 +1,19 @@
-import type { DocumentHandle, Problem } from '@dispatch/common'
+import type { DocumentHandle, Keyring, Log, Problem } from '@dispatch/common'
 import { providerRequestOf, refusal } from '@dispatch/contract'
-import type { AddressPage, EnvelopeWindow } from '@dispatch/documents'
+import type { Database } from '@dispatch/database'
+import type { AddressPage, EnvelopeWindow, TemplateWorkers } from '@dispatch/documents'
+import type { FileStore } from '@dispatch/files'
 import { capabilitiesOf, isMeant } from '@dispatch/host'
 import { givenDocument, largestJoined, type PageBefore, services, type StepContent } from '@dispatch/services'
+import type { DocumentSpool } from '@dispatch/vendor-io'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { configurationFor } from '../../configuration/serving.ts'
 import { openConfiguration } from '../../configuration/vault.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import { findEnclosed, findStored } from '../enclosures.ts'
+import type { FileShelf } from '../file-shelf.ts'
 import { type CallableStep, isCallable, type Step } from '../step.ts'
 import type { Run } from './run.ts'
 
@@ -47,7 +51,7 @@ type Read = (document: DocumentHandle) => Promise<Readable>
  * and its links open it. A repeated call gets the same bytes. Throws `validation_failed` where the document takes no page.
  */
 export async function withPageBefore (
-  dependencies: Pick<PipelineDependencies, 'configurations' | 'spool' | 'templateWorkers' | 'keyring' | 'log'>,
+  dependencies: { configurations: Configurations, spool: DocumentSpool, templateWorkers: TemplateWorkers, keyring: Keyring, log: Log },
   run: Run,
   step: Step,
   { made, read }: { made: StepContent, read: Read }
@@ -71,7 +75,14 @@ export async function withPageBefore (
 
 /** Tries the page of a step, and keeps nothing of it. `whole`: before the document that the request gives. Throws `validation_failed`. */
 export async function tryPageBefore (
-  dependencies: Pick<PipelineDependencies, 'database' | 'configurations' | 'files' | 'templateWorkers' | 'shelves' | 'keyring'>,
+  dependencies: {
+    database: Database
+    configurations: Configurations
+    files: FileStore
+    templateWorkers: TemplateWorkers
+    shelves: readonly FileShelf[]
+    keyring: Keyring
+  },
   run: Run,
   step: Step,
   whole: boolean
@@ -86,7 +97,7 @@ export async function tryPageBefore (
 }
 
 async function addressed (
-  { templateWorkers }: Pick<PipelineDependencies, 'templateWorkers'>,
+  { templateWorkers }: { templateWorkers: TemplateWorkers },
   { companyId }: Run,
   { service }: Step,
   page: AddressPage,
@@ -98,7 +109,7 @@ async function addressed (
 }
 
 async function addressPage (
-  dependencies: Pick<PipelineDependencies, 'configurations' | 'keyring'>,
+  dependencies: { configurations: Configurations, keyring: Keyring },
   run: Run,
   step: CallableStep
 ): Promise<AddressPage | undefined> {
@@ -112,7 +123,7 @@ async function addressPage (
 
 /** The window of a step's envelope. Where the configuration has gone, the call that follows is refused for it. */
 async function windowOf (
-  { configurations, keyring }: Pick<PipelineDependencies, 'configurations' | 'keyring'>,
+  { configurations, keyring }: { configurations: Configurations, keyring: Keyring },
   { companyId, actor }: Run,
   { by: { code, provider, configuredBy } }: CallableStep,
   { window, windows }: PageBefore

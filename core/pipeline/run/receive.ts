@@ -1,8 +1,8 @@
+import type { FileStore } from '@dispatch/files'
 import { cleanFilename } from '@dispatch/services'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ReceivedFile } from '../command.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { usualExpiry } from '../document-expiry.ts'
 import { type FileFolder, storageKeyOf } from './content.ts'
 
@@ -12,7 +12,7 @@ import { type FileFolder, storageKeyOf } from './content.ts'
  * throws, and keeps no file.
  */
 export async function receiveFile (
-  { files, newId, now }: Pick<PipelineDependencies, 'files' | 'newId' | 'now'>,
+  { files, newId, now }: { files: FileStore, newId: () => string, now: () => Date },
   companyId: number,
   { bytes, filename, contentType, folder }: { bytes: Readable, filename: string, contentType: string, folder?: FileFolder }
 ): Promise<ReceivedFile & { head: Uint8Array }> {

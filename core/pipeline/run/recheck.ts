@@ -1,22 +1,33 @@
 import type { Actor } from '@dispatch/accounts'
-import type { JsonObject } from '@dispatch/common'
+import type { JsonObject, Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
+import type { TemplateWorkers } from '@dispatch/documents'
+import type { FileStore } from '@dispatch/files'
 import { type Enclosed, givenDocument, type ServiceName } from '@dispatch/services'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { findEnclosed, isWhole, withPages } from '../enclosures.ts'
+import type { FileShelf } from '../file-shelf.ts'
 import { checkAgain } from '../plan/check.ts'
 import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
-import { screenAll } from '../recipients.ts'
+import { type RecipientBook, screenAll } from '../recipients.ts'
 import { documentHandleOf, storedDocument } from '../stored-document.ts'
 import type { RehydrateDependencies } from './run.ts'
 
 /** What checking a recorded dispatch again takes. */
 export type RecheckDependencies =
   & RehydrateDependencies
-  & Pick<PipelineDependencies, 'database' | 'files' | 'recipients' | 'shelves' | 'templateWorkers' | 'log' | 'now'>
+  & {
+    database: Database
+    files: FileStore
+    recipients: readonly RecipientBook[]
+    shelves: readonly FileShelf[]
+    templateWorkers: TemplateWorkers
+    log: Log
+    now: () => Date
+  }
 
 /**
  * Checks fields of a recorded step by the rules of its service and of its provider, as they are now. `actor`: who gives other ones, and may

@@ -1,4 +1,4 @@
-import { type Problem, withTimeLimit } from '@dispatch/common'
+import { type Keyring, type Problem, withTimeLimit } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
 import { areShort, areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
 import type { StoredFile } from '@dispatch/files'
@@ -8,16 +8,18 @@ import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { DispatchCommand } from '../command.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { enclosuresOf } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import { placesOf } from '../places.ts'
 import type { DispatchPlan, Rehearsal } from '../plan/plan.ts'
 import type { Step } from '../step.ts'
-import { type HandOn, prepareContent, type PreparedContent, signersOf } from './content.ts'
+import { type ContentDependencies, type HandOn, prepareContent, type PreparedContent, signersOf } from './content.ts'
 import { pagesBefore, tryPageBefore } from './page-before.ts'
 import { beginRun, plannedDispatch, type Run } from './run.ts'
 import { settlementOfFailure } from './settle.ts'
+
+/** What making content takes of which nothing is kept. */
+export type RehearsalDependencies = ContentDependencies & { keyring: Keyring }
 
 /** Of a validation everything is rehearsed; of a dispatch only what is not made before its answer. */
 type Extent = 'everything' | 'what is made later'
@@ -32,7 +34,7 @@ const nothing: Rehearsal = { warnings: [], texts: new Map() }
  * plan is refused as its dispatch would be. A warning says what could not be checked.
  */
 export function rehearse (
-  dependencies: PipelineDependencies,
+  dependencies: RehearsalDependencies,
   plan: DispatchPlan,
   command: DispatchCommand,
   { extent, limit = usualLimit }: { extent: Extent, limit?: number }
@@ -78,7 +80,7 @@ function hasHardContent (
 }
 
 async function rehearseSteps (
-  dependencies: PipelineDependencies,
+  dependencies: RehearsalDependencies,
   plan: DispatchPlan,
   command: DispatchCommand,
   { steps, paged, extent, limit }: { steps: readonly Step[], paged: readonly Step[], extent: Extent, limit: number }
@@ -133,7 +135,7 @@ function notChecked ({ service }: Step, path: string): Problem {
 }
 
 /** What content is made with so that nothing remains: files stay in memory for as long as that takes, and links open nothing. */
-function stageOf (dependencies: PipelineDependencies): PipelineDependencies {
+function stageOf (dependencies: ContentDependencies): ContentDependencies {
   const { files, templateWorkers } = dependencies
   const kept = new Map<string, Uint8Array>()
   // A copy of a stored file is that file: nothing of it is read until somebody needs it.
@@ -175,7 +177,7 @@ const nothingToHand: HandOn = () => Promise.resolve(undefined)
 type Making = { make: (step: Step) => Promise<PreparedContent>, sourceOf: (error: unknown) => Step | undefined }
 
 /** Makes the content of each step once. What fails belongs to the step that it is made for first: a document may go to several. */
-function makingOf (stage: PipelineDependencies, run: Run, [first]: readonly Step[]): Making {
+function makingOf (stage: ContentDependencies, run: Run, [first]: readonly Step[]): Making {
   const [made, sources] = [new Map<Step, Promise<PreparedContent>>(), new Map<unknown, Step>()]
   const make = (step: Step): Promise<PreparedContent> => {
     const making = made.get(step) ?? prepareContent(stage, run, step, step === first ? nothingToHand : hand).catch((error: unknown) => {

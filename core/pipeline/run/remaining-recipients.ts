@@ -1,9 +1,11 @@
 import { hasRecipients, type ProviderResponse } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import { addJobs } from '@dispatch/tables'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { openRest } from '../../store/dispatch/rests.ts'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { PipelineJobs } from '../jobs.ts'
+import type { Outbox } from '../outbox.ts'
 import { waitingIn, withRest } from '../respond/merged-response.ts'
 import type { Step } from '../step.ts'
 import { retryDelayOf } from './retry-policy.ts'
@@ -14,7 +16,7 @@ import type { Run } from './run.ts'
  * Once no recipient is left, the company is told what has become of them. It is also told of a deferred step that has failed.
  */
 export function followUpsOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
+  dependencies: { database: Database, jobs: PipelineJobs, outbox: Outbox, newId: () => string },
   run: Run,
   step: Step,
   settlement: Settlement
@@ -34,7 +36,7 @@ export function followUpsOf (
 
 /** Calls back `deferred.failed` when a deferred step is not tried again: no client waits for its answer. */
 function tellDeferred (
-  { outbox }: Pick<PipelineDependencies, 'outbox'>,
+  { outbox }: { outbox: Outbox },
   run: Run,
   { deferredOn, rest }: Step,
   { outcome }: Settlement
@@ -45,7 +47,7 @@ function tellDeferred (
 
 type Left = { stepId: string, tries: number, tryAfter?: number }
 
-function leftBy ({ newId }: Pick<PipelineDependencies, 'newId'>, step: Step, settlement: Settlement): Left | undefined {
+function leftBy ({ newId }: { newId: () => string }, step: Step, settlement: Settlement): Left | undefined {
   if (!hasRecipients(step.service) || settlement.outcome !== 'accepted' || waitingIn(settlement.response).length === 0) return undefined
   const [stepId, tries] = [newId(), step.rest === undefined ? 0 : step.state.tries]
   const tryAfter = step.by?.provider?.manifest.services[step.service]?.rest === true ? retryDelayOf({ stepId, tries }) : undefined
@@ -53,7 +55,7 @@ function leftBy ({ newId }: Pick<PipelineDependencies, 'newId'>, step: Step, set
 }
 
 function tellRest (
-  { outbox }: Pick<PipelineDependencies, 'outbox'>,
+  { outbox }: { outbox: Outbox },
   run: Run,
   answer: ProviderResponse,
   settlement: Settlement

@@ -1,17 +1,21 @@
 import type { Actor } from '@dispatch/accounts'
+import type { Keyring } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
+import type { Host } from '@dispatch/host'
 import type { EventActor, Schedule } from '@dispatch/tables'
+import type { Configurations } from '../../store/configuration/configurations.ts'
 import { type DispatchRecord, findDispatch, type StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchCommand } from '../command.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
 import { mergedResponse, waitingIn } from '../respond/merged-response.ts'
 import { isOffPath, stateOf, type Step, stepOf } from '../step.ts'
 import { storedDocumentOfNew } from '../stored-document.ts'
+import type { Templates } from '../templates.ts'
 import { installedFor } from './installed.ts'
 
 /** What reading the steps of a recorded dispatch takes. */
-export type RehydrateDependencies = Pick<PipelineDependencies, 'configurations' | 'templates' | 'host' | 'keyring'>
+export type RehydrateDependencies = { configurations: Configurations, templates: Templates, host: Host, keyring: Keyring }
 
 /** A recorded dispatch under way: a new one, or one that goes on. Every stage after the plan works on it. */
 export type Run = {
@@ -115,7 +119,7 @@ export function takeAttempted (run: Run, stepId: string): boolean {
 
 /** The run of a recorded dispatch under a lease that was taken. Undefined when its data are no longer kept. */
 export async function rehydrateRun (
-  dependencies: RehydrateDependencies & Pick<PipelineDependencies, 'database'>,
+  dependencies: RehydrateDependencies & { database: Database },
   companyId: number,
   dispatchId: string,
   runId: string

@@ -1,22 +1,26 @@
 import type { Actor } from '@dispatch/accounts'
-import { withTimeLimit } from '@dispatch/common'
+import { type Log, withTimeLimit } from '@dispatch/common'
 import { DispatchError, type Mode } from '@dispatch/contract'
-import { DatabaseUnavailable } from '@dispatch/database'
+import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type NewDispatch, openDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchStart, TransactionHook } from '../../store/dispatch/lease.ts'
 import { detachDispatch, type DispatchRef, type Replacement, resumeDispatch, takeQueued } from '../../store/dispatch/runs.ts'
 import type { DispatchCommand } from '../command.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { PipelineJobs } from '../jobs.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
-import { isScheduled, runDue } from './due.ts'
+import { type DueDependencies, isScheduled, runDue } from './due.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import { keepUnsent } from './late-outcomes.ts'
-import type { KeepLease } from './leases.ts'
+import type { KeepLease, Leases } from './leases.ts'
+import type { OutcomeSpool } from './outcome-spool.ts'
 import { beginRun, plannedDispatch, type RehydrateDependencies, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
 import { enqueueEndCallback } from './settle.ts'
-import { immediateAttempt, runSteps } from './steps.ts'
+import { immediateAttempt, runSteps, type StepDependencies } from './steps.ts'
+
+/** What running dispatches takes, also those that waited for their time. */
+export type RunnerDependencies = StepDependencies & DueDependencies
 
 /** Lets a dispatch go on. Answers undefined when another run has just taken it. */
 export type Resume = (
@@ -47,7 +51,7 @@ type BegunRun<Queued> = { queued: Queued, ended: Promise<void> }
 const intakeLimit = 5_000
 
 /** `limit`: seconds that a client waits for the end of a dispatch. */
-export function createRunner (dependencies: PipelineDependencies, { limit }: { limit: number }): Runner {
+export function createRunner (dependencies: RunnerDependencies, { limit }: { limit: number }): Runner {
   const inFlight = createInFlight({ limit, log: dependencies.log })
   const finish = (run: Run, hold: KeepLease): Promise<RunResult> => finishRun(dependencies, inFlight, run, hold)
   return {
@@ -69,7 +73,7 @@ type ResumeOptions = Parameters<Resume>[1]
 type Finish = (run: Run, hold: KeepLease) => Promise<RunResult>
 
 /** Runs the steps, and waits for their end for as long as a client may. After that the client reads the end later, and is called back. */
-async function finishRun (dependencies: PipelineDependencies, inFlight: InFlight, run: Run, hold: KeepLease): Promise<RunResult> {
+async function finishRun (dependencies: StepDependencies, inFlight: InFlight, run: Run, hold: KeepLease): Promise<RunResult> {
   const ended = hold(runSteps(dependencies, run)).catch((error: unknown) => leftToAnother(run, error))
   return inFlight.within(ended, run.dispatchId, async () => {
     run.detached = true
@@ -81,7 +85,7 @@ async function finishRun (dependencies: PipelineDependencies, inFlight: InFlight
 }
 
 async function beginQueued (
-  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'newId'>,
+  dependencies: { database: Database, jobs: PipelineJobs, newId: () => string },
   command: DispatchCommand,
   plan: DispatchPlan,
   { begun, ...idempotency }: Opening
@@ -100,7 +104,7 @@ async function beginQueued (
 }
 
 async function beginNow (
-  dependencies: Pick<PipelineDependencies, 'database' | 'leases' | 'outcomes' | 'log' | 'now' | 'newId'>,
+  dependencies: { database: Database, leases: Leases, outcomes: OutcomeSpool, log: Log, now: () => Date, newId: () => string },
   finish: Finish,
   command: DispatchCommand,
   plan: DispatchPlan,
@@ -120,7 +124,7 @@ async function beginNow (
 
 /** Begins a recorded dispatch again. Answers false when another run has just taken it. */
 async function reopen (
-  { database }: Pick<PipelineDependencies, 'database'>,
+  { database }: { database: Database },
   { company_id: companyId, dispatch_id: dispatchId }: DispatchRecord,
   { actor, replacement, also }: ResumeOptions,
   beginning: DispatchStart
@@ -137,7 +141,7 @@ async function reopen (
 }
 
 async function resumeQueued (
-  dependencies: Pick<PipelineDependencies, 'database' | 'jobs'>,
+  dependencies: { database: Database, jobs: PipelineJobs },
   record: DispatchRecord,
   how: ResumeOptions
 ): Promise<RunResult | undefined> {
@@ -148,7 +152,7 @@ async function resumeQueued (
 }
 
 async function resumeNow (
-  dependencies: RehydrateDependencies & Pick<PipelineDependencies, 'database' | 'leases'>,
+  dependencies: RehydrateDependencies & { database: Database, leases: Leases },
   finish: Finish,
   record: DispatchRecord,
   how: ResumeOptions
@@ -165,7 +169,7 @@ async function resumeNow (
 }
 
 async function takeAndBegin<Queued extends QueuedDispatch> (
-  dependencies: PipelineDependencies,
+  dependencies: RunnerDependencies,
   inFlight: InFlight,
   dispatches: readonly Queued[]
 ): Promise<BegunRun<Queued>[]> {
@@ -188,7 +192,7 @@ async function takeAndBegin<Queued extends QueuedDispatch> (
 }
 
 async function runTaken (
-  dependencies: PipelineDependencies,
+  dependencies: RunnerDependencies,
   record: DispatchRecord,
   how: Pick<Run, 'runId' | 'keptWaiting'>,
   hold: KeepLease

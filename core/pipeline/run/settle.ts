@@ -1,6 +1,6 @@
-import { observe, type Problem } from '@dispatch/common'
+import { type Log, observe, type Problem } from '@dispatch/common'
 import { DispatchError, type DispatchStatus, refusal, type StepStatus, toldStatuses } from '@dispatch/contract'
-import { DatabaseUnavailable } from '@dispatch/database'
+import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import { RendererBusy, RenderError, TemplateWorkersBusy } from '@dispatch/documents'
 import { clientWord, type Outcome } from '@dispatch/host'
 import type { EventActor, StepCandidate } from '@dispatch/tables'
@@ -9,7 +9,8 @@ import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { type Settlement, type SettlementFollowUp, settleStep } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
+import type { PipelineJobs } from '../jobs.ts'
+import type { Outbox } from '../outbox.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 import { isAcceptedByProvider, isOffPath, type Step } from '../step.ts'
 import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
@@ -17,7 +18,7 @@ import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
 /** What recording the end of a step takes. */
-export type SettleDependencies = Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'log' | 'newId'>
+export type SettleDependencies = { database: Database, jobs: PipelineJobs, outbox: Outbox, log: Log, newId: () => string }
 
 /** Milliseconds before each try to record an outcome: it must survive a restart of the database. */
 export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
@@ -86,7 +87,7 @@ export async function settle (
 
 /** Tells of an outcome that has been recorded, and of the end of its dispatch. */
 export function observeOutcome (
-  { log }: Pick<PipelineDependencies, 'log'>,
+  { log }: { log: Log },
   { companyId, dispatchId, documentNumber, steps }: Run,
   { service, by }: Step,
   settlement: Settlement,
@@ -109,7 +110,7 @@ function goesOn (status: DispatchStatus): boolean {
 
 /** The record of the dispatch if the step has become in it what is expected, whoever recorded it. */
 async function findRecorded (
-  { database, log }: Pick<PipelineDependencies, 'database' | 'log'>,
+  { database, log }: { database: Database, log: Log },
   { companyId, dispatchId }: Run,
   { stepId }: Step,
   expected: StepStatus
@@ -124,7 +125,7 @@ async function findRecorded (
 
 /** What follows the outcome of a step: the next step, the end of the dispatch, a retry, or a reconciliation. */
 function followingOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
+  dependencies: { database: Database, jobs: PipelineJobs, outbox: Outbox, newId: () => string },
   run: Run,
   step: Step,
   settlement: Settlement
@@ -151,7 +152,7 @@ function followingOf (
  * called back when no client waits. `after`: what follows its last step.
  */
 export function endEffectsOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'outbox'>,
+  dependencies: { database: Database, outbox: Outbox },
   run: Run,
   status: DispatchStatus,
   after: readonly TransactionHook[]
@@ -170,7 +171,7 @@ export function endEffectsOf (
 
 /** Calls back the end of a dispatch, where there is a callback for its status. */
 export function enqueueEndCallback (
-  { outbox }: Pick<PipelineDependencies, 'outbox'>,
+  { outbox }: { outbox: Outbox },
   run: Run,
   status: DispatchStatus
 ): TransactionHook {

@@ -1,19 +1,22 @@
 import type { DocumentHandle } from '@dispatch/common'
 import { DispatchError, type Spans, within } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
+import type { FileStore } from '@dispatch/files'
 import type { Outcome } from '@dispatch/host'
 import { isLinked, services } from '@dispatch/services'
 import type { EventActor, StepCandidate } from '@dispatch/tables'
+import type { DocumentSpool } from '@dispatch/vendor-io'
 import type { Readable } from 'node:stream'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { enclosuresOf } from '../enclosures.ts'
+import type { FileShelf } from '../file-shelf.ts'
 import { placesOf } from '../places.ts'
 import { requireWelcome } from '../recipients.ts'
 import type { RunResult } from '../respond/result.ts'
 import { isCallable, isOffPath, settled, type Step } from '../step.ts'
-import { checkDocuments, prepareCall, readDocument } from './call.ts'
-import { handOn, handOnAgain } from './chain-document.ts'
-import { type HandOn, prepareContent, type PreparedContent } from './content.ts'
+import { checkDocuments, prepareCall, readDocument, type StepCallDependencies } from './call.ts'
+import { handOn, handOnAgain, type HandOnDependencies } from './chain-document.ts'
+import { type ContentDependencies, type HandOn, prepareContent, type PreparedContent } from './content.ts'
 import { fromFirst, isFollowing, leftOut, nextCandidate, withCandidate } from './failover.ts'
 import { waitForHours } from './hours.ts'
 import { type OutcomeDependencies, recordLateOutcome } from './late-outcomes.ts'
@@ -21,8 +24,11 @@ import { withPageBefore } from './page-before.ts'
 import { advance, type PlannedDispatch, type Run, takeAttempted } from './run.ts'
 import { settle, type Settled, type SettleDependencies, settlementOf, settlementOfFailure } from './settle.ts'
 
+/** What running a step takes: its content is made, its provider called, its outcome recorded. */
+export type StepDependencies = ContentDependencies & StepCallDependencies & HandOnDependencies & OutcomeDependencies
+
 /** Runs the remaining steps of a recorded dispatch in their order, up to the first that is not accepted. */
-export function runSteps (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {
+export function runSteps (dependencies: StepDependencies, run: Run): Promise<RunResult> {
   return within('dispatch', spanOf(run, run.steps), () => runInOrder(dependencies, run))
 }
 
@@ -31,7 +37,7 @@ export function spanOf ({ dispatchId, traceparent }: Run, steps: readonly Step[]
   return { services: steps.map(({ service }) => service).join('/'), dispatchId, ...(traceparent === undefined ? {} : { traceparent }) }
 }
 
-async function runInOrder (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {
+async function runInOrder (dependencies: StepDependencies, run: Run): Promise<RunResult> {
   const { dispatchId, companyId, test, metadata, createdAt } = run
   let end: Settled = { status: 'running', finishedAt: null }
   for (const step of run.steps) {
@@ -52,11 +58,11 @@ async function runInOrder (dependencies: PipelineDependencies, run: Run): Promis
  * The one way to run a step: prepare it, call its provider if it has one, record the outcome. Of a list, the next provider is called where
  * the one before has surely done nothing.
  */
-export function runStep (dependencies: PipelineDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
+export function runStep (dependencies: StepDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
   return within('step', { service: planned.service }, () => runWithOne(dependencies, run, planned, hand))
 }
 
-async function runWithOne (dependencies: PipelineDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
+async function runWithOne (dependencies: StepDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
   if (planned.state.restored === true && planned.by !== undefined) return doubt(dependencies, run, planned)
   const step = await fromFirst(dependencies, run, planned)
   const ready = await makeReady(dependencies, run, step, hand)
@@ -125,7 +131,7 @@ async function settleReady (
  * another document: this one is made anew.
  */
 export async function repeatCall (
-  dependencies: PipelineDependencies,
+  dependencies: StepDependencies,
   run: Run,
   step: Step
 ): Promise<{ settlement: Settlement, attempt: number }> {
@@ -164,7 +170,7 @@ export function immediateAttempt ([step]: readonly Step[]): PlannedDispatch['att
 }
 
 /** Makes the content unless it was made before, and records the attempt. Whatever fails here, nothing was sent. */
-async function makeReady (dependencies: PipelineDependencies, run: Run, step: Step, hand: HandOn): Promise<Ready> {
+async function makeReady (dependencies: StepDependencies, run: Run, step: Step, hand: HandOn): Promise<Ready> {
   const { companyId, dispatchId, runId } = run
   const { stepId, by } = step
   const ready = { step, attempt: 0 }
@@ -216,7 +222,7 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
 
 /** Reads the documents of a step. One that has just been made is not recorded yet. */
 function readerOf (
-  dependencies: Pick<PipelineDependencies, 'database' | 'files' | 'spool' | 'shelves'>,
+  dependencies: { database: Database, files: FileStore, spool: DocumentSpool, shelves: readonly FileShelf[] },
   { companyId }: Run,
   { document: fresh }: PreparedContent['fresh']
 ): (document: DocumentHandle) => Promise<Readable> {

@@ -1,6 +1,5 @@
 import t from 'tap'
 import type { DispatchStatus } from '../../../core/packages/contract/states.ts'
-import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
 import { reconciliationFollowUpOf } from '../../../core/pipeline/run/after-reconciliation.ts'
 import type { Run } from '../../../core/pipeline/run/run.ts'
 import type { SettlementFollowUp } from '../../../core/store/dispatch/steps.ts'
@@ -31,7 +30,7 @@ const run: Run = {
 const dependencies = {
   jobs: { dispatch: (_: unknown, seconds = 0) => ({ dispatch: seconds }) },
   newId: () => '0196b3a0-0000-7000-8fff-000000000003'
-} as unknown as PipelineDependencies
+} as unknown as Parameters<typeof reconciliationFollowUpOf>[0]
 
 const accepted = { outcome: 'accepted', response: { id: '1', status: 'created' } } as const
 /** What follows, and whether somebody is told of it. */

@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { DispatchError } from '../../../core/packages/contract/errors.ts'
 import type { Database } from '../../../core/packages/database/database.ts'
-import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
-import { recordLateOutcome } from '../../../core/pipeline/run/late-outcomes.ts'
+import { type OutcomeDependencies, recordLateOutcome } from '../../../core/pipeline/run/late-outcomes.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
 import type { LateOutcome } from '../../../core/pipeline/run/outcome-spool.ts'
 
@@ -12,7 +11,7 @@ const log = {
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined
-} as unknown as PipelineDependencies['log']
+} as unknown as OutcomeDependencies['log']
 
 /** A database of which nothing can be asked. */
 const broken = (error: Error): Database =>
@@ -54,7 +53,7 @@ await t.test('an outcome that cannot be recorded is kept, whatever the reason', 
         }
       }
     }
-    await recordLateOutcome(dependencies as unknown as PipelineDependencies, late, why)
+    await recordLateOutcome(dependencies as unknown as OutcomeDependencies, late, why)
     t.strictSame(kept, [late], why.message)
   }
 })

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { DispatchCommand } from '../../../core/pipeline/command.ts'
-import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
 import { planInTime } from '../../../core/pipeline/pipeline.ts'
-import { rehearse } from '../../../core/pipeline/run/rehearse.ts'
+import { type RehearsalDependencies, rehearse } from '../../../core/pipeline/run/rehearse.ts'
 import { has } from '../../support/matching.ts'
 import { judge } from './support.ts'
 
@@ -15,7 +14,7 @@ const dependencies = {
   now: () => new Date('2026-03-14T09:30:00.000Z'),
   files: { put: () => never },
   templateWorkers: { render: () => never }
-} as unknown as PipelineDependencies
+} as unknown as RehearsalDependencies
 
 await t.test('what cannot be made in time is not checked, and a warning says so: nothing is refused', async (t) => {
   const { plan } = judge('sms', { template: { id: 1, data: {} }, sms: { phoneNumber: '+33612345678' } })

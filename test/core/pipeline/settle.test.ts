@@ -69,7 +69,7 @@ const service = await startService(t, { config: { providerDirectories: providers
 await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
 await service.app.get('configurations').latest(2)
 await service.app.get('templates').find(2, { id: 1 })
-const dependencies = service.app.get('pipelineDependencies')
+const dependencies = service.app.get('pipelineParts')
 
 async function dispatchOn (replaced: Partial<typeof dependencies>, idempotencyKey?: string): Promise<string> {
   const actor = { userId: 2, companyId: 2, email: 'demo@example.com', role: 'admin', services: ['*'] } as const

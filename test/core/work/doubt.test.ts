@@ -59,7 +59,7 @@ const service = await startService(t, {
 })
 const { app, send } = service
 const { dispatch: read, callbacks } = readingOf(service)
-const [database, dependencies, pipeline] = [app.get('database'), app.get('pipelineDependencies'), app.get('pipeline')]
+const [database, dependencies, pipeline] = [app.get('database'), app.get('pipelineParts'), app.get('pipeline')]
 // A lease that is not renewed is lost when the clock says so.
 app.get('leases').close()
 for (const code of ['mute', 'keyed', 'draft-found', 'notary']) {

@@ -65,7 +65,7 @@ t.teardown(() => {
 })
 const { app, send } = service
 const { dispatch: read, timeline, events, credits, callbacks } = readingOf(service)
-const [database, dependencies] = [app.get('database'), app.get('pipelineDependencies')]
+const [database, dependencies] = [app.get('database'), app.get('pipelineParts')]
 for (const code of [...Object.keys(handlers), 'found', 'keyed']) {
   await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 }

@@ -30,7 +30,7 @@ const { dispatch: read, credits, timeline, events, outbox } = readingOf(service)
 const [database, pipeline] = [app.get('database'), app.get('pipeline')]
 // Another process: this one would take nothing away that it holds itself. A lease that is not renewed is lost when the clock says so.
 const leases = createLeases({ database, newId: app.get('newId'), now: clock.now, log: app.get('log') })
-const dependencies = { ...app.get('pipelineDependencies'), leases }
+const dependencies = { ...app.get('pipelineParts'), leases }
 for (const { close } of [leases, app.get('leases')]) close()
 for (const code of kindsOfProviders) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
@@ -449,7 +449,7 @@ await t.test('what is not found out within 7 days holds nothing of the chain any
   })
   t.strictSame(await left(), { balance: 100, held: 3 })
   clock.advance(7 * day)
-  const running = priced.app.get('pipelineDependencies')
+  const running = priced.app.get('pipelineParts')
   const { step_id: stepId } = await running.database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId)
     .where('position', '=', 0).executeTakeFirstOrThrow()
   await reconcile(running, { companyId, dispatchId, stepId })

@@ -51,7 +51,7 @@ const start = (t: Test, databaseUrl: string, dataDirectory: string): Promise<Tes
 async function work ({ app }: TestService, ...seconds: number[]): Promise<void> {
   for (const more of seconds) {
     clock.advance(more)
-    await sweepAndWork(app.get('pipeline'), app.get('pipelineDependencies'))
+    await sweepAndWork(app.get('pipeline'), app.get('pipelineParts'))
   }
 }
 

@@ -83,7 +83,7 @@ function wordOf (child: ChildProcess): Promise<string> {
   })
 }
 
-const sweep = (): Promise<void> => sweepDispatches(app.get('pipelineDependencies'), app.get('queue'))
+const sweep = (): Promise<void> => sweepDispatches(app.get('pipelineParts'), app.get('queue'))
 
 const account = `AC${'0'.repeat(32)}`
 await send('PUT', '/api/v1/company/providers/twilio', {

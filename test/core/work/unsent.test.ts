@@ -19,7 +19,7 @@ t.teardown(() => {
 })
 const { app, send } = service
 const { dispatch: read, timeline, events, credits } = readingOf(service)
-const [database, dependencies] = [app.get('database'), app.get('pipelineDependencies')]
+const [database, dependencies] = [app.get('database'), app.get('pipelineParts')]
 
 const lost = new DatabaseUnavailable('away', { uncertain: true })
 const { callFunction } = database

@@ -394,7 +394,7 @@ await t.test('an envelope has a document that is given, with places for its sign
   const failed = await send('POST', '/api/esign', { body: { ...whole, signers: ill } })
   t.not(failed.status, 200)
   clock.advance(3631)
-  await sweepAndWork(app.get('pipeline'), app.get('pipelineDependencies'))
+  await sweepAndWork(app.get('pipeline'), app.get('pipelineParts'))
   has(t, await send('GET', `/api/v1/dispatches/${dispatchId}`), { body: { status: 'succeeded' } }, 'places in what is sent later')
 
   for (const { body: { id } } of [contract, terms, turned]) await remove(id)
