@@ -15,9 +15,9 @@ import type { Command } from './command.ts'
 import { isDemo, withDatabase } from './database.ts'
 
 /** The commands of the features of this installation, by name. */
-export async function featureCommands (): Promise<Readonly<Record<string, Command>>> {
+export async function featureCommands (): Promise<ReadonlyMap<string, Command>> {
   const features = await findFeatures()
-  return Object.fromEntries(features.flatMap(({ name, command }) => command === undefined ? [] : [[name, commandOf(command)]]))
+  return new Map(features.flatMap(({ name, command }) => command === undefined ? [] : [[name, commandOf(command)]]))
 }
 
 function commandOf ({ summary, read }: FeatureCommand): Command {

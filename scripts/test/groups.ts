@@ -1,7 +1,7 @@
 import { isLong } from '../../test/long-tier.ts'
 
 /** So many files share a process: more would save little, and two processes would end far from each other. */
-export const filesTogether = 8
+export const filesTogether = 12
 
 /** Neighbours share a process. Those of the second tier wait more than they load, and have one each. */
 export function groupsOf (files: readonly string[]): string[][] {

@@ -62,6 +62,11 @@ export function dataDirectory (t: Test): string {
   return path
 }
 
+/** Of the tests' environment, what a service has too: where its providers run, and where Node keeps the modules that it has compiled. */
+const passedOn = Object.fromEntries(
+  ['DISPATCH_SANDBOX', 'NODE_COMPILE_CACHE'].flatMap((name) => process.env[name] === undefined ? [] : [[name, process.env[name]]])
+)
+
 /** What a command said, and its exit code. */
 export type CommandResult = { code: number | null, stdout: string, stderr: string }
 
@@ -72,7 +77,7 @@ export async function runDispatch (
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, ['scripts/dispatch.ts', ...args], {
     cwd: root,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env }
+    env: { ...passedOn, PATH: process.env['PATH'], HOME: process.env['HOME'], ...env }
   })
   const said = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => {
@@ -86,11 +91,6 @@ export async function runDispatch (
   await once(child, 'close')
   return { code: child.exitCode, ...said }
 }
-
-/** Of the tests' environment, what a service has too: where its providers run, and where Node keeps the modules that it has compiled. */
-const passedOn = Object.fromEntries(
-  ['DISPATCH_SANDBOX', 'NODE_COMPILE_CACHE'].flatMap((name) => process.env[name] === undefined ? [] : [[name, process.env[name]]])
-)
 
 /** Starts the service on any free port, in a process group of its own, with nothing else of the tests' environment. */
 export function startProcess (
