@@ -123,6 +123,15 @@ await t.test('what was cancelled says so, and offers no second cancellation', as
   lacks(t, page, en.cancelIntro)
 })
 
+await t.test('what no provider of a chain can take back is not offered to be cancelled, before and after the rest is', async (t) => {
+  const asDemo = await signIn(admin)
+  const { body } = await send('POST', '/api/invoicing/esign', { body: chainBody(['invoicing', 'esign'], invoiceRequest()['template']) })
+  const at = `/dispatches/${String(body.dispatchId)}`
+  contains(t, (await open(at, asDemo)).body, en.cancelIntro, 'the contract')
+  t.equal((await confirm(`${at}/cancel`, {}, asDemo)).status, 303)
+  lacks(t, (await open(at, asDemo)).body, en.cancelIntro, 'the invoice, by a provider without that verb')
+})
+
 await t.test('a document is shown in a frame of the page of its dispatch, and in no other', async (t) => {
   const at = `/dispatches/${String(invoice.dispatchId)}`
   const page = await open(at, cookie)

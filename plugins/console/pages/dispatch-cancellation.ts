@@ -1,10 +1,11 @@
 import { type Html, html } from '../../html.ts'
 import { creditsOf, serviceNames, wordFor, type Words } from '../language/language.ts'
-import type { DispatchView, EventView } from '../session/api.ts'
+import type { DispatchView, EventView, ProviderView } from '../session/api.ts'
 import { canBeTakenBack } from '../session/services.ts'
 import { visitOf } from '../session/visit.ts'
 import type { Asked, Confirmation } from './confirm.ts'
 import { time } from './layout.ts'
+import { installedIn } from './provider-names.ts'
 
 const kinds: ReadonlySet<EventView['kind']> = new Set(['cancelling', 'cancelled', 'not_cancelled', 'cancel_unknown'])
 
@@ -37,8 +38,17 @@ export async function cancellation (request: Asked): Promise<Confirmation> {
 }
 
 /** Whether there is something to take back, which nobody is taking back already. */
-export function isCancellable ({ status, steps }: DispatchView, events: readonly EventView[]): boolean {
+export function isCancellable (
+  { status, steps }: DispatchView,
+  { events, providers }: { events: readonly EventView[], providers: readonly ProviderView[] }
+): boolean {
   if (status === 'queued' || status === 'running') return true
   return status !== 'cancelled' && lastOf(events)?.kind !== 'cancelling' &&
-    steps.some((step) => step.status === 'accepted' && canBeTakenBack(step.service, step.deliveryStatus ?? null))
+    steps.some(({ service, status: ended, providerName, deliveryStatus = null }) =>
+      ended === 'accepted' && canBeTakenBack(service, deliveryStatus) && canCancel(providers, providerName, service)
+    )
+}
+
+function canCancel (providers: readonly ProviderView[], code: string | null, service: string): boolean {
+  return installedIn(providers, code ?? '')?.services?.[service]?.verbs.includes('cancel') === true
 }

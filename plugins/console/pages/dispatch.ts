@@ -203,7 +203,7 @@ ${
       })
     )
   }
-${actions(words, { dispatch, events: events.data, ways }, correctionForms(words, at, { dispatch, steps: correctable, typed }))}
+${actions(words, { dispatch, cancellable: isCancellable(dispatch, { events: events.data, providers }), ways }, correctionForms(words, at, { dispatch, steps: correctable, typed }))}
 ${statusSection(words, at, statuses)}${documentSections(words, at, documents)}${messageSections(words, at, asked)}${
     requestSection(words, request)
   }
@@ -296,12 +296,11 @@ function waitsForItsTime ({ status, sendAt, nextTryAt }: DispatchView): boolean 
 /** What can be done with a dispatch in its state; the API decides whether it may be. */
 function actions (
   words: Words,
-  { dispatch, events, ways }: { dispatch: DispatchView, events: readonly EventView[], ways: Ways },
+  { dispatch, cancellable, ways }: { dispatch: DispatchView, cancellable: boolean, ways: Ways },
   corrections: readonly Html[]
 ): Html {
   const at = `/console/dispatches/${dispatch.dispatchId}`
   const { uncertain, retriable, duplicable, creditable = false } = ways
-  const cancellable = isCancellable(dispatch, events)
   const field = fieldToChange(dispatch)
   if (!uncertain && !retriable && !cancellable && !duplicable) return html``
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
