@@ -203,7 +203,10 @@ ${
       })
     )
   }
-${actions(words, { dispatch, cancellable: isCancellable(dispatch, { events: events.data, providers }), ways }, correctionForms(words, at, { dispatch, steps: correctable, typed }))}
+${
+    actions(words, { dispatch, cancellable: isCancellable(dispatch, { events: events.data, providers }), ways },
+      correctionForms(words, at, { dispatch, steps: correctable, typed }))
+  }
 ${statusSection(words, at, statuses)}${documentSections(words, at, documents)}${messageSections(words, at, asked)}${
     requestSection(words, request)
   }
