@@ -4,7 +4,7 @@
  * signs it; `check <folder> --key <public key>` says what is wrong with it, and ends with exit code 1 then. The page of
  * `@dispatch/marketplace` has an example.
  */
-import { mostDays } from '@dispatch/marketplace'
+import { maxDays } from '@dispatch/marketplace'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkFolder } from './catalog/check.ts'
@@ -25,7 +25,7 @@ async function keygen (name: string): Promise<void> {
 }
 
 async function build (folder: string, days: number): Promise<void> {
-  if (!Number.isInteger(days) || days < 1 || days > mostDays) throw new Error(`"--days" is a whole number from 1 to ${mostDays}.`)
+  if (!Number.isInteger(days) || days < 1 || days > maxDays) throw new Error(`"--days" is a whole number from 1 to ${maxDays}.`)
   const { serial, expires, adapters } = await buildFolder(resolve(here, folder), { days, now: new Date(), tell: console.log })
   console.log(`Catalog ${serial} has ${adapters.length} adapters and is good until ${expires}. It is to be signed: npm run catalog -- sign`)
 }
@@ -45,7 +45,7 @@ try {
   // Without "--", npm removes the names of the options and passes on only their values.
   const [key = rest[0], days = rest[0]] = [values.key, values.days]
   if (command === 'keygen' && name !== undefined) await keygen(name)
-  else if (command === 'build' && name !== undefined) await build(name, Number(days ?? mostDays))
+  else if (command === 'build' && name !== undefined) await build(name, Number(days ?? maxDays))
   else if (command === 'sign' && name !== undefined && key !== undefined) {
     console.log(`${await signFolder(resolve(here, name), resolve(here, key))} is signed.`)
   } else if (command === 'check' && name !== undefined && key !== undefined) await check(name, key)

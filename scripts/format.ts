@@ -19,7 +19,7 @@ const Settings = Type.Object({
 /**
  * dprint breaks some lines only after it has broken the lines around them. It runs until nothing changes, which takes two or three runs.
  */
-const mostRuns = 6
+const maxRuns = 6
 
 const { values: { check }, positionals } = parseArgs({ options: { check: { type: 'boolean', default: false } }, allowPositionals: true })
 const format = loadFormatter('dprint.json')
@@ -49,12 +49,12 @@ function loadFormatter (path: string): (file: string, text: string) => string {
 
   return (filePath, text) => {
     let before = text
-    for (let run = 0; run < mostRuns; run++) {
+    for (let run = 0; run < maxRuns; run++) {
       const after = formatter.formatText({ filePath, fileText: before })
       if (after === before) return after
       before = after
     }
-    throw new Error(`${filePath} still changes after ${mostRuns} runs: write the lines that change in another way.`)
+    throw new Error(`${filePath} still changes after ${maxRuns} runs: write the lines that change in another way.`)
   }
 }
 

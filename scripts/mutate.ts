@@ -4,7 +4,7 @@
  * is 1 below `--least` percent. StrykerJS is not used, because it switches its changes by a variable of one process, and our tests use
  * threads and child processes too.
  *
- * `npm run mutate -- core/packages/services --most 60 --seed 1`; `npm run mutate -- core/packages/services/phone.ts:41` tries the changes
+ * `npm run mutate -- core/packages/services --max 60 --seed 1`; `npm run mutate -- core/packages/services/phone.ts:41` tries the changes
  * of one line again.
  */
 import { execFileSync, spawn } from 'node:child_process'
@@ -28,7 +28,7 @@ const { values, positionals: [target] } = parseArgs({
   allowPositionals: true,
   options: {
     /** The most changes to try, taken evenly from all. */
-    most: { type: 'string', default: '60' },
+    max: { type: 'string', default: '60' },
     /** Another seed takes other changes. */
     seed: { type: 'string', default: '1' },
     /** The most test files for each change. */
@@ -44,7 +44,7 @@ async function run (target: string): Promise<boolean> {
   const files = statSync(join(root, path)).isFile() ? [path] : globSync(`${path}/**/*.ts`, { cwd: root, exclude: isLeftOut })
   const all = files.sort().flatMap((file) => mutationsOf(file, readFileSync(join(root, file), 'utf8')))
     .filter((change) => line === undefined || change.line === Number(line))
-  const chosen = sample(all, Number(values.most), Number(values.seed))
+  const chosen = sample(all, Number(values.max), Number(values.seed))
   const reach = reachOf(root)
   const queue = [...chosen]
   const verdicts: Verdict[] = []
@@ -78,11 +78,11 @@ function isLeftOut (path: string): boolean {
 }
 
 /** Changes taken evenly from the list, from a start that the seed gives. */
-function sample (all: readonly Mutation[], most: number, seed: number): Mutation[] {
-  if (all.length <= most) return [...all]
-  const step = all.length / most
+function sample (all: readonly Mutation[], max: number, seed: number): Mutation[] {
+  if (all.length <= max) return [...all]
+  const step = all.length / max
   const first = (seed * 0.618_034) % 1
-  return Array.from({ length: most }, (_, index) => Math.floor((index + first) * step)).flatMap((index) => all[index] ?? [])
+  return Array.from({ length: max }, (_, index) => Math.floor((index + first) * step)).flatMap((index) => all[index] ?? [])
 }
 
 /** The files that git tracks or would add. Installed packages are shared. */
@@ -151,7 +151,7 @@ function described ({ file, line, kind, before, text }: Mutation): string {
 }
 
 if (target === undefined) {
-  console.error('npm run mutate -- <folder, file or file:line> [--most 60] [--seed 1] [--tests 12] [--jobs 2] [--least 90]')
+  console.error('npm run mutate -- <folder, file or file:line> [--max 60] [--seed 1] [--tests 12] [--jobs 2] [--least 90]')
   process.exit(2)
 }
 process.exitCode = await run(target) ? 0 : 1

@@ -20,7 +20,7 @@ const sweptEvery = 5_000
 /** Seconds after which the job of a due dispatch counts as lost. */
 const lostAfter = 30
 /** The most items of a kind that one sweep takes. */
-const most = 100
+const max = 100
 
 /** `atOnce`: dispatches that are worked on at once in this process, besides those whose vendor keeps them waiting. */
 type Options = { dependencies: RunnerDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
@@ -77,18 +77,18 @@ export async function sweepDispatches (dependencies: OutcomeDependencies, queue:
   const { database, log, leases } = dependencies
   // First: a step whose outcome is on the disk is not uncertain.
   await recordSpooledOutcomes(dependencies).catch((error: unknown) => log.warn({ err: error }, 'outcomes stay on the disk'))
-  for (const lost of await listExpiredLeases(database, { held: leases.heldRuns(), limit: most })) {
+  for (const lost of await listExpiredLeases(database, { held: leases.heldRuns(), limit: max })) {
     // One that cannot be recovered must not block the others.
     await recover(dependencies, lost).catch((error: unknown) =>
       log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered')
     )
   }
   for (const stepId of await endLostCancellations(database)) log.warn({ stepId }, 'a cancellation was left behind by its process')
-  const looks = await listDueReconciliations(database, most)
+  const looks = await listDueReconciliations(database, max)
   await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
-  const deferred = await listDueDeferred(database, most)
+  const deferred = await listDueDeferred(database, max)
   await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
-  const stale = await listOverdueDispatches(database, { seconds: lostAfter, limit: most })
+  const stale = await listOverdueDispatches(database, { seconds: lostAfter, limit: max })
   await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
 }
 

@@ -8,7 +8,7 @@ export type ExchangeLog = BatchLog<EndedCall>
 
 /** Its rows are larger than those of requests: fewer of them wait. `budget`: what each company may fill; undefined: as much as comes. */
 export function createExchangeLog (options: BatchOptions<ExchangeRow>, budget?: LogBudgetOptions): ExchangeLog {
-  const log = createBatchLog('the log of exchanges with vendors', rowOf, { most: 2_000, batch: 100, ...options })
+  const log = createBatchLog('the log of exchanges with vendors', rowOf, { max: 2_000, batch: 100, ...options })
   if (budget === undefined) return log
   return withinBudget('exchanges', log, ({ companyId, at, service, provider, outcome, exchanges }) => ({
     companyId,

@@ -12,7 +12,7 @@ const epoch = Date.parse('2026-01-01T00:00:00Z')
 const batchesLater = 60_000
 
 /** The most companies whose last turn is remembered; a forgotten company begins again with now. */
-const mostCompanies = 100_000
+const maxCompanies = 100_000
 
 /**
  * Makes the jobs of dispatches. Each company has turns of its own, one every few milliseconds from now on. So ten thousand dispatches of
@@ -31,7 +31,7 @@ export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: (
     const turn = Math.max(time, (turns.get(companyId) ?? 0) + turnInterval)
     turns.delete(companyId)
     turns.set(companyId, turn)
-    for (const oldest of turns.size > mostCompanies ? turns.keys().take(1) : []) turns.delete(oldest)
+    for (const oldest of turns.size > maxCompanies ? turns.keys().take(1) : []) turns.delete(oldest)
     return turn
   }
   const rank = (turn: number): number => -Math.floor((turn - epoch) / grain)

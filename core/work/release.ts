@@ -6,7 +6,7 @@ import { userActorOf } from '../pipeline/run/run.ts'
 import { type Released, releaseDispatches, type ReleaseFilter, releaseSteps } from '../store/dispatch/releases.ts'
 
 /** The most items of a kind in one query, and in one request. */
-const [together, most] = [500, 50_000]
+const [together, max] = [500, 50_000]
 
 /**
  * Lets what waits for a retry of a provider go on at once, after an outage of its vendor: an admin for the company, an operator for all
@@ -43,7 +43,7 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
 /** Releases until nothing is left, up to the limit of one request. */
 async function all (releaseSome: () => Promise<Released>): Promise<number> {
   let [total, more] = [0, true]
-  while (more && total < most) {
+  while (more && total < max) {
     const released = await releaseSome()
     total += released.count
     more = released.more

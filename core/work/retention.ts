@@ -90,8 +90,8 @@ export function createRetention ({ database, queue, files, retentionDays, forget
     return size
   }
 
-  /** What a company keeps for less long than the operator says; answers how many rows there were, at most `most`. */
-  async function forgetOwn (time: Date, { companyId, days, services }: RetentionRule, most: number): Promise<number> {
+  /** What a company keeps for less long than the operator says; answers how many rows there were, at most `max`. */
+  async function forgetOwn (time: Date, { companyId, days, services }: RetentionRule, max: number): Promise<number> {
     const old = { before: before(time, days * day), of: { companyId, services, endedBefore: before(time, keysKeptFor) } }
     const hopeless = before(old.before, waitedFor)
     const steps: ((limit: number) => Promise<number>)[] = [
@@ -102,7 +102,7 @@ export function createRetention ({ database, queue, files, retentionDays, forget
       (limit) => forgetExchanges(database, { ...old, limit })
     ]
     let done = 0
-    for (const step of steps) if (done < most) done += await step(most - done)
+    for (const step of steps) if (done < max) done += await step(max - done)
     return done
   }
 

@@ -94,10 +94,10 @@ export const admissionLimits: AdmissionLimits = {
  */
 export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'>, others: OthersLately }>(
   (app, { limits, others }, done) => {
-    const mostBesideOthers = Math.min(limits.concurrentRequests, limits.concurrentRequestsBesideOthers)
+    const maxBesideOthers = Math.min(limits.concurrentRequests, limits.concurrentRequestsBesideOthers)
     const requests = createFairSemaphore({
       waiting: limits.queueLength,
-      perOwner: (company) => others.besides(Number(company)) ? mostBesideOthers : limits.concurrentRequests
+      perOwner: (company) => others.besides(Number(company)) ? maxBesideOthers : limits.concurrentRequests
     })
     const bodies = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentLargeBodies })
     const pause = createAbortableDelay(app)

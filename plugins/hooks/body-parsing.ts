@@ -1,4 +1,4 @@
-import { boundedValidator, compile, compileQuery, hasMoreValues, mostValues, type Validator } from '@dispatch/common'
+import { boundedValidator, compile, compileQuery, hasMoreValues, maxValues, type Validator } from '@dispatch/common'
 import { type DispatchError, refusal } from '@dispatch/contract'
 import { errorCodes, type FastifyRequest, type FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -89,7 +89,7 @@ const mark = Buffer.from('\ufeff')
 function parseJson (bytes: Buffer): unknown {
   const body = bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes
   if (!isUtf8(body)) throw unreadable('The body is not UTF-8.')
-  if (hasMoreValues(body)) throw refusal('validation_error', [{ path: '', code: 'too_many', message: `More than ${mostValues} values.` }])
+  if (hasMoreValues(body)) throw refusal('validation_error', [{ path: '', code: 'too_many', message: `More than ${maxValues} values.` }])
   try {
     return JSON.parse(body.toString('utf8')) as unknown
   } catch (cause) {

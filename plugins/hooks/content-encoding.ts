@@ -26,18 +26,18 @@ function hasZlibHeader (bytes: Buffer): boolean {
 export const acceptedEncodings = 'gzip, deflate, br, zstd'
 
 /**
- * A body without its `Content-Encoding`. It may have at most `most` bytes then: a body that is small on the way and large in memory is
+ * A body without its `Content-Encoding`. It may have at most `max` bytes then: a body that is small on the way and large in memory is
  * refused once it is beyond them.
  */
-export async function decoded (body: Buffer, encoding: string | undefined, most: number): Promise<Buffer> {
+export async function decoded (body: Buffer, encoding: string | undefined, max: number): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? 'identity'
   if (name === 'identity' || name === '' || body.length === 0) return body
   if (!Object.hasOwn(codings, name)) throw unknownCoding()
   try {
-    return await codings[name]?.(body, { maxOutputLength: most }) ?? body
+    return await codings[name]?.(body, { maxOutputLength: max }) ?? body
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new DispatchError('payload_too_large', `The body is larger than the limit of ${most / 1024} KiB once it is decoded.`, { cause })
+      throw new DispatchError('payload_too_large', `The body is larger than the limit of ${max / 1024} KiB once it is decoded.`, { cause })
     }
     throw miscoded(name)
   }

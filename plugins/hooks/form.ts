@@ -8,13 +8,13 @@ type Part = { name: string, filename?: string, type: string, charset: string, by
 
 /** A part whose content is asked for with the most bytes that it may have. */
 export type FormPart = Omit<Part, 'bytes'> & {
-  bytes: (most: number) => AsyncGenerator<Buffer, void>
+  bytes: (max: number) => AsyncGenerator<Buffer, void>
   /** The text in its own character set. */
-  text: (most: number) => Promise<string>
+  text: (max: number) => Promise<string>
 }
 
 /** What stands between the parts of a form, and the most parts. `tooLarge` tells all limits of the form, where one is exceeded. */
-export type FormLimits = { boundary: string, most: number, tooLarge: string }
+export type FormLimits = { boundary: string, max: number, tooLarge: string }
 
 /** The most fields of a part's header. */
 const maxHeaderPairs = 50
@@ -32,13 +32,13 @@ export function boundaryOf (contentType = ''): string | undefined {
 export async function* readForm (form: Readable, { tooLarge, ...limits }: FormLimits): AsyncGenerator<FormPart, void> {
   const exceeded = (): DispatchError => new DispatchError('payload_too_large', tooLarge)
   for await (const { bytes: whole, ...part } of readable(partsOf(form, { ...limits, exceeded }))) {
-    const bytes = (most: number): AsyncGenerator<Buffer, void> => limited(readable(whole as AsyncIterable<Buffer>), { most, exceeded })
+    const bytes = (max: number): AsyncGenerator<Buffer, void> => limited(readable(whole as AsyncIterable<Buffer>), { max, exceeded })
     yield {
       ...part,
       bytes,
-      async text (most) {
+      async text (max) {
         const decoder = decoderOf(part)
-        return decoder.decode(Buffer.concat(await Array.fromAsync(bytes(most))))
+        return decoder.decode(Buffer.concat(await Array.fromAsync(bytes(max))))
       }
     }
   }
@@ -46,12 +46,12 @@ export async function* readForm (form: Readable, { tooLarge, ...limits }: FormLi
 
 async function* limited (
   bytes: AsyncIterable<Buffer>,
-  { most, exceeded }: { most: number, exceeded: () => Error }
+  { max, exceeded }: { max: number, exceeded: () => Error }
 ): AsyncGenerator<Buffer, void> {
   let size = 0
   for await (const piece of bytes) {
     size += piece.length
-    if (size > most) throw exceeded()
+    if (size > max) throw exceeded()
     yield piece
   }
 }
@@ -83,7 +83,7 @@ type Header = Readonly<Partial<Record<string, readonly string[]>>>
  */
 async function* partsOf (
   form: Readable,
-  { boundary, most, exceeded }: { boundary: string, most: number, exceeded: () => Error }
+  { boundary, max, exceeded }: { boundary: string, max: number, exceeded: () => Error }
 ): AsyncGenerator<Part, void> {
   const parts = new Readable({ objectMode: true, read: () => undefined })
   const opened: Readable[] = []
@@ -92,7 +92,7 @@ async function* partsOf (
     for (const stream of [...opened, parts]) stream.destroy(error)
   }
   dicer.on('part', (bytes) => {
-    if (opened.push(bytes) > most) stop(exceeded())
+    if (opened.push(bytes) > max) stop(exceeded())
     // The form's own error tells more; without a listener this one would end the process.
     bytes.on('error', () => undefined)
     bytes.on('header', (header) => {

@@ -76,10 +76,10 @@ export async function logOutput (output: DestinationStream, { terminal }: { term
   }
 }
 
-/** At most `most` warnings with the same message are written within `within` milliseconds; the others are only counted. */
-export type RepeatLimit = { most: number, within: number }
+/** At most `max` warnings with the same message are written within `within` milliseconds; the others are only counted. */
+export type RepeatLimit = { max: number, within: number }
 
-const usual: RepeatLimit = { most: 10, within: 60_000 }
+const usual: RepeatLimit = { max: 10, within: 60_000 }
 
 /** Creates a logger of structured lines. An outage repeats the same warning many times: after the first ones they are only counted. */
 export function createLogger (level: string, destination: DestinationStream = standardOutput(), repeated = usual): Logger {
@@ -100,11 +100,11 @@ export function createLogger (level: string, destination: DestinationStream = st
         tellMore(sentence)
       }, repeated.within).unref()
     }
-    return count <= repeated.most
+    return count <= repeated.max
   }
 
   function tellMore (sentence: string): void {
-    const more = (counts.get(sentence) ?? 0) - repeated.most
+    const more = (counts.get(sentence) ?? 0) - repeated.max
     counts.delete(sentence)
     if (more > 0) logger.warn({ more, seconds: repeated.within / 1000 }, `${sentence} (and more of the same)`)
   }

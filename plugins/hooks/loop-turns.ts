@@ -26,13 +26,13 @@ const halfLife = 1_000
 const [few, farLess] = [8, 1.25]
 
 /** How many milliseconds a turn should take while somebody has begun far less, and how many requests begin in it at most. */
-const [longestTurn, mostBegun] = [1, 4]
+const [longestTurn, maxBegun] = [1, 4]
 
 /** For how many turns in a row connections come first. */
-const mostPassed = 7
+const maxPassed = 7
 
 /** The most of its time that the loop works while lines begin beside a company, and while companies begin beside one with far less. */
-const mostUsed = { lines: 1 / 3, companies: 2 / 3 }
+const maxUsed = { lines: 1 / 3, companies: 2 / 3 }
 /** Milliseconds after which one of them begins nevertheless, and those until it is looked again. */
 const [longestPause, pause] = [25, 1]
 
@@ -52,7 +52,7 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
   let [recent, earlier] = [new Set<string>(), new Set<string>()]
   let [agedAt, sharedUntil] = [now(), -Infinity]
   /** The most that one has begun; how many begin in a turn; for how many turns in a row connections came first. */
-  let [most, batch, passed] = [0, 1, 0]
+  let [max, batch, passed] = [0, 1, 0]
   let begunAt: number | undefined
   /** Until when lines are paced: somebody who is none of them has begun lately. */
   let besideUntil = -Infinity
@@ -67,10 +67,10 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
     const left = 0.5 ** ((time - agedAt) / halfLife)
     agedAt = time
     ;[recent, earlier] = [new Set(), recent]
-    most = 0
+    max = 0
     for (const [owner, part] of parts) {
       part.begun *= left
-      most = Math.max(most, part.begun)
+      max = Math.max(max, part.begun)
       if (part.begun < 0.1 && !waiting.has(part)) parts.delete(owner)
     }
   }
@@ -78,7 +78,7 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
   function begin (part: Part, line: string, time: number): void {
     part.begun++
     if (!part.isQueue) besideUntil = time + halfLife
-    most = Math.max(most, part.begun)
+    max = Math.max(max, part.begun)
     recent.add(line)
   }
 
@@ -98,10 +98,10 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
   function turn (): void {
     isComing = false
     const time = now()
-    if (begunAt !== undefined) batch = time - begunAt > longestTurn ? Math.ceil(batch / 2) : Math.min(batch + 1, mostBegun)
+    if (begunAt !== undefined) batch = time - begunAt > longestTurn ? Math.ceil(batch / 2) : Math.min(batch + 1, maxBegun)
     begunAt = undefined
     const open = openIn(time)
-    const waits = hasAccepted && passed < mostPassed
+    const waits = hasAccepted && passed < maxPassed
     hasAccepted = false
     passed = waits ? passed + 1 : 0
     if (waiting.size === 0) return
@@ -114,14 +114,14 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
     const isShared = time < sharedUntil
     const isPaced = hasAccepted || isShared || time < besideUntil
     return {
-      companies: !isShared || isIdle('companies', time) ? mostBegun : 0,
-      lines: isPaced ? Number(isIdle('lines', time)) : mostBegun
+      companies: !isShared || isIdle('companies', time) ? maxBegun : 0,
+      lines: isPaced ? Number(isIdle('lines', time)) : maxBegun
     }
   }
 
   /** Whether the loop has been idle for as much of the time since one began as those of this kind leave it. */
   function isIdle (kind: Kind, time: number): boolean {
-    return time - last[kind] >= longestPause || used() <= mostUsed[kind]
+    return time - last[kind] >= longestPause || used() <= maxUsed[kind]
   }
 
   /** Begins what belongs in a turn; answers whether there was anything. */
@@ -163,8 +163,8 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
       const time = now()
       age(time)
       const part = parts.getOrInsertComputed(owner, () => ({ begun: 0, isQueue: line !== '', newLines: new Map(), lines: new Map() }))
-      const hasLess = part.begun + few <= most
-      if (part.begun * farLess + few <= most) sharedUntil = time + 2 * halfLife
+      const hasLess = part.begun + few <= max
+      if (part.begun * farLess + few <= max) sharedUntil = time + 2 * halfLife
       if (hasLess || time >= sharedUntil && !hasAccepted && waiting.size === 0) {
         begin(part, line, time)
         return undefined

@@ -20,7 +20,7 @@ const untried = Symbol('untried credentials')
 const strangers = 'strangers'
 
 /** How many credentials are remembered. */
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 /**
  * Every request begins in a turn of the event loop (`createLoopTurns`), before anything is done for it: that of its company, if somebody of
@@ -29,7 +29,7 @@ const mostRemembered = 10_000
  */
 export const requestTurnsPlugin = plugin((app, _options, done) => {
   const { next, accepted } = createLoopTurns()
-  const companies = new LRUCache<string, number>({ max: mostRemembered })
+  const companies = new LRUCache<string, number>({ max: maxRemembered })
   app.decorateRequest(untried, null)
   app.server.on('connection', accepted)
 

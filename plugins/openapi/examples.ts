@@ -95,11 +95,11 @@ function objectOf (schema: OpenApiObject, making: Making): OpenApiObject {
     ? []
     : Object.keys(properties).filter((name) => hasExample(flattened(properties[name] ?? {}, making.schemas)))
   const least = Number(schema['minProperties'] ?? 0)
-  const most = Number(schema['maxProperties'] ?? Infinity)
+  const max = Number(schema['maxProperties'] ?? Infinity)
   const names = [...new Set([...required, ...shown])]
   const chosen = names.length >= least ? names : [...new Set([...names, ...Object.keys(properties)])].slice(0, least)
   return Object.fromEntries(
-    chosen.slice(0, most).map((name) => [name, exampleOf(properties[name] ?? {}, { ...making, name })])
+    chosen.slice(0, max).map((name) => [name, exampleOf(properties[name] ?? {}, { ...making, name })])
   )
 }
 

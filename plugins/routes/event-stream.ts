@@ -18,7 +18,7 @@ export type EventStream = {
 }
 
 /** Bytes that wait for a client; one that takes them more slowly is disconnected. */
-const mostWaiting = 256 * 1024
+const maxWaiting = 256 * 1024
 
 /** Milliseconds after which an empty line keeps a connection alive: proxies close those that are silent for 30 to 60 seconds. */
 const heartbeat = 15_000
@@ -32,7 +32,7 @@ export function openEventStream (reply: FastifyReply, seconds: number): EventStr
   const { promise: over, resolve } = Promise.withResolvers<undefined>()
   const write = (text: string): void => {
     if (stream.writable) stream.write(text)
-    if (stream.writableLength > mostWaiting) stream.destroy()
+    if (stream.writableLength > maxWaiting) stream.destroy()
   }
   const end = (): void => {
     if (stream.writable) stream.end('event: end\ndata: {}\n\n')

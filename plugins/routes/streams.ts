@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { type EventStream, openEventStream } from './event-stream.ts'
 
 /** The most streams that are open in this process. Some are kept for companies that have none: a stream lasts. */
-const most = { ofUser: 6, ofCompany: 60, ofAll: 600, kept: 60 }
+const max = { ofUser: 6, ofCompany: 60, ofAll: 600, kept: 60 }
 
 /** Opens a stream for a request, and follows what changes until it is over. `begin` answers the function that follows no longer. */
 export type Follow = (actor: Actor, reply: FastifyReply, seconds: number, begin: (stream: EventStream) => () => void) => Promise<void>
@@ -57,8 +57,8 @@ export const StreamAnswer = {
 
 /** Permits for streams. Throws `rate_limited` where there is none. */
 export function createStreamLimit (): (actor: Actor) => Promise<() => void> {
-  const users = createFairSemaphore({ waiting: 0, perOwner: most.ofUser })
-  const companies = createFairSemaphore({ waiting: 0, perOwner: most.ofCompany, total: most.ofAll, kept: most.kept })
+  const users = createFairSemaphore({ waiting: 0, perOwner: max.ofUser })
+  const companies = createFairSemaphore({ waiting: 0, perOwner: max.ofCompany, total: max.ofAll, kept: max.kept })
   return async ({ userId, companyId }) => {
     const ofUser = await users.acquire(userId)
     const ofCompany = ofUser === undefined ? undefined : await companies.acquire(companyId)
@@ -69,7 +69,7 @@ export function createStreamLimit (): (actor: Actor) => Promise<() => void> {
       }
     }
     ofUser?.release()
-    throw new DispatchError('rate_limited', `A user may have ${most.ofUser} streams open, a company ${most.ofCompany}: close one first.`, {
+    throw new DispatchError('rate_limited', `A user may have ${max.ofUser} streams open, a company ${max.ofCompany}: close one first.`, {
       retryAfter: 10
     })
   }

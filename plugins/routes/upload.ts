@@ -13,7 +13,7 @@ import { decodedWords } from './encoded-words.ts'
 /** Size limits in bytes: of the file, and of each text field. */
 const largestFile = 50 * 1024 * 1024
 const largestField = 64 * 1024
-const mostParts = 21
+const maxParts = 21
 
 /** The form as it is documented. */
 const UploadForm = Type.Object({
@@ -83,7 +83,7 @@ async function received ({ raw, headers, actor: { companyId } }: FastifyRequest,
     })
   }
   try {
-    const fields = await readParts(readForm(raw, { boundary, most: mostParts, tooLarge }), take)
+    const fields = await readParts(readForm(raw, { boundary, max: maxParts, tooLarge }), take)
     if (taken.file === undefined) {
       throw refusal('validation_error', [{ path: '/file', code: 'required', message: 'The file part "file" is required.' }])
     }

@@ -58,12 +58,12 @@ function shown (value: Json | undefined): string | Html {
 }
 
 /** So many stand in a cell without being asked for. */
-const mostShown = 12
+const maxShown = 12
 
 function list (values: readonly string[]): string | Html {
   if (values.length === 0) return 'no'
   const text = values.join(', ')
-  return values.length <= mostShown ? text : html`<details><summary>${String(values.length)}</summary>${text}</details>`
+  return values.length <= maxShown ? text : html`<details><summary>${String(values.length)}</summary>${text}</details>`
 }
 
 /** How the provider keeps a request from being dispatched twice. */

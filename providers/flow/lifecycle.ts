@@ -25,7 +25,7 @@ export const lifecycle = {
 type Known = { status: string, at: string, reason?: string }
 
 /** So many messages are read at once. The next question goes on with the others. */
-const mostMessages = 20
+const maxMessages = 20
 
 /** What an invoice is before any message is about it. */
 const untold: Known = { status: '', at: '' }
@@ -106,7 +106,7 @@ async function readMessages (call: Call): Promise<void> {
   const where = { flowType: ['CustomerInvoiceLC'], updatedAfter }
   const { results } = await http.post(...ask(call, 'flows/search', { json: { limit: 100, where } }), Messages)
   const inOrder = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1)
-  const last = inOrder[mostMessages - 1]?.updatedAt
+  const last = inOrder[maxMessages - 1]?.updatedAt
   const together = inOrder.filter(({ updatedAt }) => last === undefined || updatedAt <= last)
   for (const [index, { flowId, updatedAt, flowSyntax = 'CDAR', trackingId }] of together.entries()) {
     const isOurs = typeof trackingId === 'string' && await state.get(`said:${trackingId}`) === true

@@ -13,7 +13,7 @@ const Incoming = Type.Object({
 const Page = Type.Object({ results: Type.Array(Incoming) })
 
 /** The most flows of an answer. */
-const most = 100
+const max = 100
 
 /** Seconds of what was listed before that are listed again: the platform's clock may be behind, and flows may be found late. */
 const overlap = 3600
@@ -27,10 +27,10 @@ export async function listReceived (
   call: Call
 ): Promise<{ received: Received[], cursor: string, more: boolean }> {
   const updatedAfter = cursor ?? since
-  const json = { limit: most, where: { flowType: ['SupplierInvoice'], updatedAfter } }
+  const json = { limit: max, where: { flowType: ['SupplierInvoice'], updatedAfter } }
   const { results } = await call.http.post(...ask(call, 'flows/search', { json }), Page)
   const flows = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1)
-  const more = flows.length >= most
+  const more = flows.length >= max
   return {
     received: flows.filter(({ acknowledgement }) => acknowledgement?.status !== 'Error').map(receivedOf),
     cursor: more ? placeIn(flows.map(({ updatedAt }) => updatedAt)) : later(since, earlier(call.now(), overlap)),

@@ -39,11 +39,11 @@ export function addressOf ({ name, company, address, city, state, postalCode, co
     ...(lines.length > 0 && { address_line2: lines.join(', ') }),
     ...(isDomestic ? domesticPlace({ city, state, zip: postalCode ?? '', country }) : foreignPlace({ city, state, postalCode, country }))
   }
-  for (const [field, most] of Object.entries(isDomestic ? longest : longestAbroad)) {
+  for (const [field, max] of Object.entries(isDomestic ? longest : longestAbroad)) {
     const { length } = whole[field as keyof Address] ?? ''
-    const message = `Lob prints at most ${most} characters of ${field}, and this has ${length}.`
+    const message = `Lob prints at most ${max} characters of ${field}, and this has ${length}.`
     const at = `/postal/recipient/${field.startsWith('address') ? 'address' : field}`
-    if (length > most) throw refused('address_length_exceeds_limit', message, at)
+    if (length > max) throw refused('address_length_exceeds_limit', message, at)
   }
   return whole
 }

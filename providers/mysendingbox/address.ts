@@ -4,7 +4,7 @@ import { longestLine } from './settings.ts'
 type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
 
 const at = '/postal/recipient'
-const mostLines = 3
+const maxLines = 3
 
 /** MySendingBox wants the name of the country, which is that of the post: in French. */
 const countryNames = new Intl.DisplayNames(['fr'], { type: 'region' })
@@ -14,8 +14,8 @@ export const countryOf = (country: string): string => countryNames.of(country) ?
 /** The fields of the recipient. Refuses an address that MySendingBox would not print completely. */
 export function recipientOf ({ name, company, address, postalCode = '', city, country }: Recipient): Record<string, string> {
   const lines = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
-  if (lines.length > mostLines) {
-    throw refused('too_many_address_lines', `MySendingBox prints ${mostLines} lines of an address, and this has ${lines.length}.`,
+  if (lines.length > maxLines) {
+    throw refused('too_many_address_lines', `MySendingBox prints ${maxLines} lines of an address, and this has ${lines.length}.`,
       `${at}/address`)
   }
   const fields = {

@@ -8,7 +8,7 @@ const Job = Type.Object({ tag: Type.Optional(Type.Union([Type.String(), Type.Nul
 const Message = Type.Object({ deliveryReceipt: Type.Integer(), ptt: Type.Optional(Type.Union([Type.Integer(), Type.Null()])) })
 
 /** So many waiting messages are read to find one: the list of them has no filter. */
-const mostJobs = 40
+const maxJobs = 40
 
 const waiting = 'waiting'
 const failed = [2, 16]
@@ -84,7 +84,7 @@ export default defineProvider({
 
 async function findWaiting (reference: string, call: Call): Promise<number | undefined> {
   const ids = await call.http.get(...ask(call, 'GET', '/jobs'), Ids)
-  if (ids.length > mostJobs) {
+  if (ids.length > maxJobs) {
     throw unavailable(`${ids.length} messages wait at OVHcloud: the one that is looked for cannot be found among them.`)
   }
   for (const id of ids) {

@@ -55,7 +55,7 @@ const statuses = {
 const rejections = Object.entries(statuses).flatMap(([word, meaning]) => meaning === 'rejected' ? [word] : [])
 
 /** So many pages of 100 invoices are read to find one. */
-const mostPages = 10
+const maxPages = 10
 
 const minute = 60
 const day = 24 * 60 * minute
@@ -124,7 +124,7 @@ function answer ({ id, events = [] }: Invoice) {
 /** Our reference is not searchable: the newest invoices are read until it is among them. */
 async function find (reference: string, call: Call): Promise<Found> {
   let after: number | undefined
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const query = { direction: 'out', order: 'desc', limit: 100, ...(after !== undefined && { starting_after_id: after }) }
     const { data, has_after: more } = await call.http.get(...ask(call, 'invoices', { query }), Invoices)
     const found = data.find(({ external_id: external }) => external === reference)

@@ -49,7 +49,7 @@ async function contradictions (installation: Installation): Promise<Said[]> {
  * A kill ends a round for all letters, and a script has two turns at most. On a busy machine the database is away for whole rounds, which
  * are short then: they are many, with pauses (milliseconds) between them.
  */
-const mostRounds = 100
+const maxRounds = 100
 const betweenRounds = 250
 
 /** A client that asks once for each letter. */
@@ -82,7 +82,7 @@ void t.test(`of ${orders.length} letters that are cancelled while every process 
       t.strictSame([...new Set(told.map(({ answer }) => answer?.body.message as string | undefined))], [undefined], 'all are accepted')
 
       let last: unknown[] = []
-      for (let round = 1; round <= mostRounds && (await left()).length > 0; round++) {
+      for (let round = 1; round <= maxRounds && (await left()).length > 0; round++) {
         const before = new Set(await installation.vendor.cancelled())
         const answers = await cancelAll(installation, url, told)
         last = [...answers].map(([order, answer]) => [order, answer?.status, answer?.body.error])

@@ -119,9 +119,9 @@ const changes: Record<string, (parent: Fields, key: string, given: { value: unkn
 
 const mutation = fc.record({ change: fc.constantFrom(...Object.values(changes)), at: fc.nat(), value: hostileValue, name: hostileName })
 
-/** A JSON text that was a valid body, before up to `most` things went wrong with it. */
-export function mutated (valid: fc.Arbitrary<unknown>, most = 3): fc.Arbitrary<string> {
-  return fc.tuple(valid, fc.array(mutation, { maxLength: most })).map(([value, mutations]) => {
+/** A JSON text that was a valid body, before up to `max` things went wrong with it. */
+export function mutated (valid: fc.Arbitrary<unknown>, max = 3): fc.Arbitrary<string> {
+  return fc.tuple(valid, fc.array(mutation, { maxLength: max })).map(([value, mutations]) => {
     const root: Fields = { body: structuredClone(value) }
     for (const { change, at, ...given } of mutations) {
       const places = placesIn(root)

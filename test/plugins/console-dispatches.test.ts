@@ -425,7 +425,7 @@ await t.test('an export reads page after page; the longest ends with a line that
   await add(9751)
   const all = linesIn((await open('/audit.csv?action=test.copied', asMany)).body)
   t.equal(all.length, 10_003)
-  t.equal(all.at(-2), `"${en.exportCut.replace('{most}', '10000')}"`)
+  t.equal(all.at(-2), `"${en.exportCut.replace('{max}', '10000')}"`)
 })
 
 await t.test('the audit log of a filter is a CSV file too', async (t) => {

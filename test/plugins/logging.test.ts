@@ -5,7 +5,7 @@ import { contains } from '../support/matching.ts'
 
 await t.test('a warning that comes over and over is counted after the first ones; errors are all written', async (t) => {
   const lines: { level: number, msg: string, more?: number }[] = []
-  const log = createLogger('info', { write: (line) => lines.push(JSON.parse(line)) }, { most: 3, within: 100 })
+  const log = createLogger('info', { write: (line) => lines.push(JSON.parse(line)) }, { max: 3, within: 100 })
   for (let count = 0; count < 50; count++) log.child({ requestId: String(count) }).warn({ count }, 'the database is away')
   log.warn('another one')
   for (let count = 0; count < 5; count++) log.error({ count }, 'request failed')

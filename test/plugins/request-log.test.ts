@@ -144,7 +144,7 @@ await t.test('it writes a full batch at once, a few after a pause, and again wha
   const requestLog = createRequestLog({
     log,
     batch: 3,
-    most: 5,
+    max: 5,
     pause: 20,
     write: (rows) => {
       if (away) return Promise.reject(new DatabaseUnavailable('away'))

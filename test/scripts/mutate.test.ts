@@ -55,10 +55,10 @@ void t.test('changes of a file are tried on its tests', (t) => {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const run = (...args: string[]): { status: number | null, stdout: string, stderr: string } =>
     spawnSync(process.execPath, ['scripts/mutate.ts', ...args], { cwd: root, encoding: 'utf8' })
-  const { status, stdout } = run('core/packages/common/fair-semaphore.ts', '--most', '2', '--tests', '3')
+  const { status, stdout } = run('core/packages/common/fair-semaphore.ts', '--max', '2', '--tests', '3')
   t.equal(status, 0)
   contains(t, stdout, /^core\/packages\/common\/fair-semaphore\.ts: \d of 2 changes seen \(\d+ %\), out of \d+ possible ones, seed 1$/m)
-  t.equal(run('core/packages/common/fair-semaphore.ts', '--most', '1', '--tests', '1', '--least', '101').status, 1)
+  t.equal(run('core/packages/common/fair-semaphore.ts', '--max', '1', '--tests', '1', '--least', '101').status, 1)
   t.equal(run().status, 2)
   t.end()
 })

@@ -2,7 +2,7 @@
 const noise = 5
 
 /** Between proportional and square. */
-export const mostGrowth = 24
+export const maxGrowth = 24
 
 /**
  * How many times more processor time of this thread eight times as much takes, or a bound of it below {@link mostGrowth}: about 8 where the
@@ -12,7 +12,7 @@ export const mostGrowth = 24
 export async function growthOf (size: number, work: (size: number) => unknown): Promise<number> {
   // As if the smaller work took no time at all.
   const bound = (await timeOf(8 * size, work) + noise) / noise
-  return bound < mostGrowth ? bound : (await least(8 * size, work) + noise) / (await least(size, work) + noise)
+  return bound < maxGrowth ? bound : (await least(8 * size, work) + noise) / (await least(size, work) + noise)
 }
 
 async function least (size: number, work: (size: number) => unknown): Promise<number> {

@@ -104,7 +104,7 @@ const noRenderer: AppDependencies['renderer'] = {
 }
 
 /** Tests read every line. */
-const everyWarning = { most: Infinity, within: 60_000 }
+const everyWarning = { max: Infinity, within: 60_000 }
 
 /** Tests come in a hurry, all from one address, one large body after the other. */
 const hurried: AppDependencies['admissionLimits'] = {

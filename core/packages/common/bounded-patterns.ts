@@ -5,7 +5,7 @@ import { patternFault } from './patterns.ts'
 import { vocabularies } from './vocabulary.ts'
 
 /** Milliseconds of processor time in which a text is found to fit or not, and how many times a schema may need longer. */
-const [longest, mostLong] = [100, 3]
+const [longest, maxLong] = [100, 3]
 /** Characters of a text on which a pattern without a fault ends at once: it takes the third power of them at most. */
 const short = 200
 
@@ -22,7 +22,7 @@ let compiling: Budget | undefined
  */
 export function withBoundedPatterns<T> (compile: () => T): T {
   const outer = compiling
-  compiling = { left: mostLong }
+  compiling = { left: maxLong }
   try {
     return compile()
   } finally {

@@ -36,8 +36,8 @@ export type FairSemaphore = {
 }
 
 /**
- * `total`: the number of places; unlimited unless told. `most`: how many permits there may be, with those that are parked; as many as
- * places unless told. `mostInAll`: up to how many an owner that holds none gets one all the same; no more unless told. `perOwner`: how
+ * `total`: the number of places; unlimited unless told. `max`: how many permits there may be, with those that are parked; as many as
+ * places unless told. `maxInAll`: up to how many an owner that holds none gets one all the same; no more unless told. `perOwner`: how
  * many of them one owner may hold, which a function tells at each turn; 1 unless told. `kept`: how many places are kept for owners that
  * hold no permit, from one that holds some; 1 unless told, and none where there is one place alone. `waiting` and `waitingInAll`: how many
  * callers of one owner and of all owners may wait. Where all are too many, one is refused, who may be the one that comes: of the owner
@@ -50,8 +50,8 @@ export type FairSemaphoreOptions = {
   timeLimit?: number
   perOwner?: number | ((owner: Owner) => number)
   total?: number
-  most?: number
-  mostInAll?: number
+  max?: number
+  maxInAll?: number
   kept?: number | ((owner: Owner) => number)
   full?: () => Error
   random?: () => number
@@ -70,7 +70,7 @@ type Line = { owner: Owner, held: number, cost: number, callers: Set<Caller> }
 const usualCost = 1
 
 /** How many costs of owners that are away are remembered: when there are more, the half with the highest. */
-const mostRemembered = 2_000
+const maxRemembered = 2_000
 
 /** Creates a fair semaphore. Without options, each owner has one permit, and the places are not limited. */
 export function createFairSemaphore ({
@@ -79,8 +79,8 @@ export function createFairSemaphore ({
   timeLimit = Infinity,
   perOwner = 1,
   total = Infinity,
-  most = total,
-  mostInAll = most,
+  max = total,
+  maxInAll = max,
   kept = total > 1 ? 1 : 0,
   random = Math.random,
   full = () => new SemaphoreFull('Too many jobs are waiting.')
@@ -112,9 +112,9 @@ export function createFairSemaphore ({
     lines.delete(owner)
     if (cost <= costOfNew()) return
     costs.set(owner, cost)
-    if (costs.size <= mostRemembered) return
+    if (costs.size <= maxRemembered) return
     const left = [...costs].filter(([, cost]) => cost > costOfNew()).sort(([, one], [, other]) => other - one)
-    costs = new Map(left.slice(0, mostRemembered / 2))
+    costs = new Map(left.slice(0, maxRemembered / 2))
   }
 
   function shareOf ({ owner }: Line): number {
@@ -126,9 +126,9 @@ export function createFairSemaphore ({
   }
 
   function mayTake (line: Line): boolean {
-    if (line.held === 0) return taken < total && held < mostInAll
+    if (line.held === 0) return taken < total && held < maxInAll
     const left = keptFrom(line)
-    return line.held < shareOf(line) && taken + left < total && held + left < most
+    return line.held < shareOf(line) && taken + left < total && held + left < max
   }
 
   function grant (line: Line): Permit {
@@ -252,7 +252,7 @@ export function createFairSemaphore ({
       for (const line of queue) wanted += Math.min(line.callers.size, Math.max(shareOf(line) - line.held, 0))
       return wanted
     },
-    hasRoom: () => !closed && taken < total && held < mostInAll,
+    hasRoom: () => !closed && taken < total && held < maxInAll,
     owners: () => [...lines.values()].map(({ owner, callers }) => ({ owner, waiting: callers.size })),
     close () {
       closed = true

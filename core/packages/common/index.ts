@@ -9,7 +9,7 @@ export { isRecord, ownField } from './records.ts'
 export { at, listOf, placesAt, spaced, textAt, textOf } from './data.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { nullIsAbsence, nullMembers, withoutMembers, withoutNulls } from './nulls.ts'
-export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
+export { hasMoreValues, isDeeper, maxValues } from './json-size.ts'
 
 // Checks with a JSON Schema.
 export { checkWith, compile, compileJsonSchema, compileOutsideSchema, compileQuery, createAjv, boundedValidator } from './schema.ts'

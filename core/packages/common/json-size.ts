@@ -1,34 +1,34 @@
 /** The most values in a whole body: far above any real document. To read ten times as many takes more than half a second. */
-export const mostValues = 100_000
+export const maxValues = 100_000
 
 const quote = '"'.charCodeAt(0)
 const [backslash, comma, bracket, brace, bracketEnd, braceEnd] = Buffer.from('\\,[{]}')
 
 /**
- * Whether a JSON text has more than `most` values, without parsing it. Each value has a comma before it, or the bracket that opens its
+ * Whether a JSON text has more than `max` values, without parsing it. Each value has a comma before it, or the bracket that opens its
  * array or object. Texts are skipped, so that a large file in base64 costs almost nothing. The count may be wrong for a text that is not
  * JSON.
  */
-export function hasMoreValues (json: Buffer, most: number = mostValues): boolean {
+export function hasMoreValues (json: Buffer, max: number = maxValues): boolean {
   // Each value that is counted has a byte of its own: the usual body is too short to have more.
-  if (json.length <= most) return false
+  if (json.length <= max) return false
   let values = 0
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]
     if (byte === quote) at = endOfText(json, at)
-    else if ((byte === comma || byte === bracket || byte === brace) && ++values > most) return true
+    else if ((byte === comma || byte === bracket || byte === brace) && ++values > max) return true
   }
   return false
 }
 
-/** Whether a text of JSON is nested deeper than `most` arrays and objects. The text is not parsed. */
-export function isDeeper (json: Buffer, most: number): boolean {
+/** Whether a text of JSON is nested deeper than `max` arrays and objects. The text is not parsed. */
+export function isDeeper (json: Buffer, max: number): boolean {
   let depth = 0
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]
     if (byte === quote) at = endOfText(json, at)
     else if (byte === bracketEnd || byte === braceEnd) depth--
-    else if ((byte === bracket || byte === brace) && ++depth > most) return true
+    else if ((byte === bracket || byte === brace) && ++depth > max) return true
   }
   return false
 }

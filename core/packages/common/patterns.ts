@@ -1,5 +1,5 @@
 /** How many quantifiers a pattern has at most: it is then tried in at most the third power of a text's length. */
-const mostQuantifiers = 3
+const maxQuantifiers = 3
 
 const atom = /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|k<[^>]*>|[^])|\[(?:\\[^]|[^\]\\])*\]|\(\?(?:<?[=!]|:|<[^>]*>)|[^]/u
 /** The groups: an atom, how often it stands, and whether that differs. */
@@ -16,7 +16,7 @@ export function patternFault (pattern: string): string | undefined {
     return 'Not a regular expression.'
   }
   return mayTakeLong(pattern)
-    ? `On some texts this would be tried for hours: at most ${mostQuantifiers} of * + ? {n,m}, none of them behind a group, and one group with |.`
+    ? `On some texts this would be tried for hours: at most ${maxQuantifiers} of * + ? {n,m}, none of them behind a group, and one group with |.`
     : undefined
 }
 
@@ -33,5 +33,5 @@ function mayTakeLong (pattern: string): boolean {
     if (one === ')' && times !== undefined) return true
     if (sign !== undefined || range !== undefined) quantifiers++
   }
-  return quantifiers > mostQuantifiers || choosing + Number(groups[0]) > 1
+  return quantifiers > maxQuantifiers || choosing + Number(groups[0]) > 1
 }

@@ -4,7 +4,7 @@ import { pointer, type Problem } from './json.ts'
 import { isRecord } from './records.ts'
 
 /** The most errors that become problems: an answer has no room for more. */
-const mostProblems = 101
+const maxProblems = 101
 
 /**
  * Turns Ajv's errors (run with `verbose`) into problems: one sentence for each, with the place of the fault. There may be a hundred
@@ -24,7 +24,7 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
   const places = new Set<string>()
   // One problem a field is enough: a second one of the same value hardly ever says more.
   return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error))
-    .map((error) => problemOf(error, base)).filter(({ path }) => !places.has(path) && places.add(path).size > 0).take(mostProblems)
+    .map((error) => problemOf(error, base)).filter(({ path }) => !places.has(path) && places.add(path).size > 0).take(maxProblems)
     .toArray()
 }
 

@@ -72,14 +72,14 @@ export type ConformanceReport = { provider: string, cases: readonly Case[] }
 export function judged (rule: ConformanceRule, name: string, faults: readonly string[]): Case {
   return faults.length === 0
     ? { rule, name, status: 'passed' }
-    : { rule, name, status: 'failed', why: faults.slice(0, mostFaults).join('\n') }
+    : { rule, name, status: 'failed', why: faults.slice(0, maxFaults).join('\n') }
 }
 
 export function skipped (rule: ConformanceRule, name: string, why: string): Case {
   return { rule, name, status: 'skipped', why }
 }
 
-const mostFaults = 8
+const maxFaults = 8
 
 /** The number of cases by result. */
 export function countOf ({ cases }: ConformanceReport): Record<Case['status'], number> {

@@ -87,12 +87,12 @@ export type PasswordBody = Static<typeof PasswordBody>
 
 const CompanyName = Line(200, { examples: ['Acme'] })
 /** Far above any sale, and far below the largest integer that a double holds exactly. */
-const mostCredits = 1_000_000_000
+const maxCredits = 1_000_000_000
 
 /** The body of a new company: its first credits, and its first admin. */
 export const NewCompanyBody = Type.Object({
   name: CompanyName,
-  credits: Type.Integer({ minimum: 0, maximum: mostCredits, examples: [1000] }),
+  credits: Type.Integer({ minimum: 0, maximum: maxCredits, examples: [1000] }),
   admin: NewPasswordAccount
 }, { ...closed, title: 'NewCompany' })
 export type NewCompanyBody = Static<typeof NewCompanyBody>
@@ -118,8 +118,8 @@ export type CompanyChanges = Static<typeof CompanyChanges>
 /** Credits to add; a negative amount removes credits. */
 export const CreditsBody = Type.Object({
   amount: Type.Integer({
-    minimum: -mostCredits,
-    maximum: mostCredits,
+    minimum: -maxCredits,
+    maximum: maxCredits,
     not: { const: 0 },
     description: 'a whole number but 0; below 0, credits are taken back',
     examples: [500]
@@ -149,7 +149,7 @@ export const SettingsBody = Type.Object({
   addresses: Type.Optional(AddressList),
   notifyUrl: Type.Optional(nullable(CallbackUrl, 'The URL that receives callbacks about low credits; null: none.')),
   lowCredit: Type.Optional(
-    nullable(Type.Integer({ minimum: 1, maximum: mostCredits }),
+    nullable(Type.Integer({ minimum: 1, maximum: maxCredits }),
       'A callback is sent once when fewer credits than this are free; null: never.')
   ),
   requireSecondFactor: Type.Optional(

@@ -56,7 +56,7 @@ export type Connections = {
  * `through`: where the connections lead. A pooler shares the connections of the server between transactions, so nothing may belong to a
  * session: no settings, no named statements.
  */
-type Options = { name: string, most: number, limits: TimeLimits, through?: 'server' | 'pooler', onError: (error: Error) => void }
+type Options = { name: string, max: number, limits: TimeLimits, through?: 'server' | 'pooler', onError: (error: Error) => void }
 
 /**
  * Opens a pool. Failures of a connection are thrown as `DatabaseUnavailable`. `onError` is called for each connection that is lost before
@@ -64,10 +64,10 @@ type Options = { name: string, most: number, limits: TimeLimits, through?: 'serv
  */
 export function openConnections (
   to: Destination,
-  { name, most, limits, through = 'server', onError }: Options
+  { name, max, limits, through = 'server', onError }: Options
 ): Connections {
   const settings = through === 'server' ? connectionSettings(limits) : pooledSettings(limits)
-  const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...settings, ...to.config, Client: LastingClient, max: most })
+  const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...settings, ...to.config, Client: LastingClient, max })
   const health = createHealth()
   pool.on('error', ignoreRepeatedError).on('connect', (client) => {
     // Without a listener, the loss of a connection in use would end the process.
@@ -241,13 +241,13 @@ export async function connectAlone (to: Destination, name: string, settings: pg.
 }
 
 /** How many statements get a name. Every name costs memory in each process of the server. */
-const mostNames = 500
+const maxNames = 500
 
 /** Names every parametrised statement by the hash of its text, so that each connection plans it once. That about doubles the throughput. */
 function nameStatements (pool: pg.Pool): void {
   const names = new Map<string, string>()
   const nameOf = (text: string): string | undefined => {
-    if (!names.has(text) && names.size < mostNames) names.set(text, createHash('sha1').update(text).digest('base64url'))
+    if (!names.has(text) && names.size < maxNames) names.set(text, createHash('sha1').update(text).digest('base64url'))
     return names.get(text)
   }
   pool.on('connect', (client: Query) => {

@@ -183,7 +183,7 @@ const flushing = sql`select pg_logical_emit_message(true, 'dispatch', '')`
 const betweenFlushes = 2
 
 /** How many calls share a message, and how many characters they may have together. */
-const [mostTogether, mostCharacters] = [8, 256 * 1024]
+const [maxTogether, maxCharacters] = [8, 256 * 1024]
 
 /** In milliseconds. A call waits for a message before it, and a message that calls share for a lock, no longer than this. */
 const [sharedFor, sharedLock] = [20, 100]
@@ -201,10 +201,10 @@ export function openDatabase (
   const direct = directUrl === undefined
     ? database
     : { setting: 'DATABASE_DIRECT_URL', config: { ...config, connectionString: directUrl } }
-  const companies = openConnections(database, { name: 'companies', most: connections, limits, through, onError })
-  const commits = openConnections(database, { name: 'commits', most: commitsConnections, limits, through, onError })
-  const owners = openConnections(database, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), through, onError })
-  const vitals = openConnections(database, { name: 'vital', most: vitalConnections, limits: vitalLimits, through, onError })
+  const companies = openConnections(database, { name: 'companies', max: connections, limits, through, onError })
+  const commits = openConnections(database, { name: 'commits', max: commitsConnections, limits, through, onError })
+  const owners = openConnections(database, { name: 'owner', max: ownersConnections, limits: ownersLimits(limits), through, onError })
+  const vitals = openConnections(database, { name: 'vital', max: vitalConnections, limits: vitalLimits, through, onError })
   const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
     new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }), plugins })
   ) as [Kysely<StoredTables>, Kysely<StoredTables>, Kysely<StoredTables>]
@@ -243,7 +243,7 @@ export function openDatabase (
     if (others.length === 0) return [await callOne(first)]
     const all = [first, ...others]
     const given = `[${all.map((one) => one.given).join()}]`
-    if (given.length > mostCharacters) return all.map(callOne)
+    if (given.length > maxCharacters) return all.map(callOne)
     try {
       const rows = await ask(first.companyId, callsOf(first.name), given)
       return rows.map((row) => ({ row, flushed: false }))
@@ -253,7 +253,7 @@ export function openDatabase (
       // Nothing of it was done. What is wrong with one of them must neither fail the others nor hold them up.
       return all.map(callOne)
     }
-  }, { maxBatch: mostTogether, timeoutMs: sharedFor })
+  }, { maxBatch: maxTogether, timeoutMs: sharedFor })
   const read = replica &&
     openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, plugins, onError, time })
   const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
@@ -271,7 +271,7 @@ export function openDatabase (
     vital,
     async onServer (work) {
       if (directUrl === undefined) return work(owner)
-      const { lent: pool } = openConnections(direct, { name: 'migration', most: 2, limits: ownersLimits(limits), onError })
+      const { lent: pool } = openConnections(direct, { name: 'migration', max: 2, limits: ownersLimits(limits), onError })
       const queries = new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }) })
       return work(queries).finally(() => queries.destroy())
     },
@@ -345,9 +345,9 @@ function openReplica (
   { onError, ...options }: OpeningOptions
 ) {
   const server = { setting: 'DATABASE_READ_URL', config: { connectionString: replica.url } }
-  const { connections: most, limits, through } = options
-  const pool = openConnections(server, { name: 'replica', most, limits, through, onError })
-  const looks = openConnections(server, { name: 'replica look', most: 1, limits: vitalLimits, through, onError: ignoreRepeatedError })
+  const { connections: max, limits, through } = options
+  const pool = openConnections(server, { name: 'replica', max, limits, through, onError })
+  const looks = openConnections(server, { name: 'replica look', max: 1, limits: vitalLimits, through, onError: ignoreRepeatedError })
   const queries = new Kysely<StoredTables>({ dialect: new PostgresDialect({ pool: looks.lent }) })
   const ofCompanies = companyTransactions(pool, options)
   const followed = followReplica(replica, { primary, replica: { queries, snapshot: ofCompanies.snapshot } })

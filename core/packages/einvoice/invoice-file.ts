@@ -43,7 +43,7 @@ export type InvoiceFile = {
 }
 
 /** More lost parts are counted, and not listed; nor are more broken rules. */
-const mostLost = 1000
+const maxLost = 1000
 /** The largest file, and the largest XML in a PDF, in bytes. */
 export const largestInvoice = 25 * 1024 * 1024
 
@@ -152,11 +152,11 @@ function checked (parsed: Parsed, { root, format, profile, structure }: Whole): 
       ...[...own, ...stated.filter(isNew)]
         .filter((problem) => !permits(problem, data)).map(placed),
       ...structure.map(({ node, ...problem }) => placedAt(problem, node))
-    ].slice(0, mostLost),
+    ].slice(0, maxLost),
     warnings: [
       ...found.warnings,
       ...found.problems.filter(isAdvice).map((problem) => isSum(problem) ? { ...problem, code: 'recomputed' } : problem)
-    ].slice(0, mostLost).map(placed),
+    ].slice(0, maxLost).map(placed),
     ...lostIn(root)
   }
 }
@@ -180,7 +180,7 @@ function lostIn (root: XmlNode): Pick<InvoiceFile, 'lost' | 'lostCount'> {
   let lostCount = 0
   const add = (node: XmlNode, value: string, attribute = ''): void => {
     const said = value.trim()
-    if (said === '' || ++lostCount > mostLost) return
+    if (said === '' || ++lostCount > maxLost) return
     lost.push({ element: pathOf(node) + attribute, value: said.slice(0, 500), line: node.line, column: node.column })
   }
   const visit = (node: XmlNode): void => {

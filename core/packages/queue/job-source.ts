@@ -6,7 +6,7 @@ export type FetchedJob<Data> = { id: string, retryCount: number, data: Data }
 /** Where jobs come from. */
 export type JobSource<Data> = {
   /** At most so many jobs, the most urgent first, but none of these companies. */
-  fetch: (most: number, without: readonly string[]) => Promise<FetchedJob<Data>[]>
+  fetch: (max: number, without: readonly string[]) => Promise<FetchedJob<Data>[]>
   /** Says that jobs are still worked on. */
   keep: (jobs: readonly FetchedJob<Data>[]) => Promise<void>
   /** Removes jobs that are done. */

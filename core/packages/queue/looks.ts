@@ -32,7 +32,7 @@ const pollEvery = 2_000
  */
 const [passEvery, passShare] = [250, 10]
 /** The most jobs that wait here, whatever their companies. */
-const mostWaiting = 200
+const maxWaiting = 200
 
 /** Looks for jobs, as long as there is room for them. Answers at once; the looks go on. */
 export function lookForJobs<Data> ({ source, places, ownerOf, together, take, failed, clock }: Options<Data>): Looks {
@@ -51,18 +51,18 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
 
   async function run (): Promise<void> {
     while (!closing) {
-      const { most, without } = wantedOf(places, { enough, together, round })
+      const { max, without } = wantedOf(places, { enough, together, round })
       const time = clock.now()
       const isQuiet = time < quietUntil && passed.every((company) => without.includes(company))
       const pause = Math.max(isQuiet ? quietUntil - time : 0, without.length > 0 ? passAgainAt - time : 0)
-      if (most === 0) await rest(pollEvery)
+      if (max === 0) await rest(pollEvery)
       else if (pause > 0) await rest(pause)
-      else await look(most, without)
+      else await look(max, without)
     }
   }
 
-  async function fetch (most: number, without: readonly string[]): Promise<number> {
-    const jobs = await source.fetch(most, without).catch((error: unknown) => {
+  async function fetch (max: number, without: readonly string[]): Promise<number> {
+    const jobs = await source.fetch(max, without).catch((error: unknown) => {
       failed(error)
       return []
     })
@@ -71,18 +71,18 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
     return jobs.length
   }
 
-  async function look (most: number, without: string[]): Promise<void> {
+  async function look (max: number, without: string[]): Promise<void> {
     const [rungBefore, begun] = [rings, clock.now()]
     quietUntil = 0
     wake = () => undefined
-    const count = await fetch(most, without)
+    const count = await fetch(max, without)
     passed = without
     if (round.size > together) {
       scouting ??= scout().finally(() => {
         scouting = undefined
       })
     }
-    if (count === most) return
+    if (count === max) return
     const isRoundOver = round.size > together
     if (isRoundOver) [roundBefore, round] = [round, new Set()]
     else if (without.length > 0) passAgainAt = clock.now() + Math.max(passEvery, passShare * (clock.now() - begun))
@@ -96,7 +96,7 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
   async function scout (): Promise<void> {
     while (!closing && round.size > together) {
       const begun = clock.now()
-      if (waitingIn(places) < mostWaiting) await fetch(enough, [...roundBefore.union(round)])
+      if (waitingIn(places) < maxWaiting) await fetch(enough, [...roundBefore.union(round)])
       await pauseFor(clock, Math.max(passEvery, passShare * (clock.now() - begun)), (end) => {
         endScouting = end
       })
@@ -132,14 +132,14 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
 function wantedOf (
   places: FairSemaphore,
   { enough, together, round }: { enough: number, together: number, round: ReadonlySet<string> }
-): { most: number, without: string[] } {
+): { max: number, without: string[] } {
   const room = together - places.demand()
-  if (waitingIn(places) >= mostWaiting) return { most: 0, without: [] }
+  if (waitingIn(places) >= maxWaiting) return { max: 0, without: [] }
   const isOpen = room >= enough
   const waitingAtLeast = isOpen ? enough : 0
   const companies = places.owners().filter(({ owner, waiting }) => owner !== nobody && waiting >= waitingAtLeast)
   const without = new Set([...companies.map(({ owner }) => String(owner)), ...(round.size > together ? round : [])])
-  return { most: isOpen ? room : places.hasRoom() ? 1 : 0, without: [...without] }
+  return { max: isOpen ? room : places.hasRoom() ? 1 : 0, without: [...without] }
 }
 
 function waitingIn (places: FairSemaphore): number {

@@ -86,7 +86,7 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
 }
 
 /** The most jobs that are fetched at once: to take eight together is a third of the statements of one by one. */
-const mostTogether = 8
+const maxTogether = 8
 
 /** Milliseconds after which a job waits for somebody else. */
 const slowAfter = 100
@@ -175,7 +175,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
         source: sourceOf(boss, name),
         places: placesFor(name, places, othersWork),
         companyOf,
-        together: Math.min(mostTogether, places),
+        together: Math.min(maxTogether, places),
         atOnce: 1,
         begin: async (jobs) => {
           for (const { data, permit } of jobs) {
@@ -200,8 +200,8 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
         source: sourceOf(boss, name),
         places: placesFor(name, places, othersWork),
         companyOf,
-        together: Math.min(mostTogether, Math.max(2, Math.ceil(places / 2))),
-        atOnce: mostTogether,
+        together: Math.min(maxTogether, Math.max(2, Math.ceil(places / 2))),
+        atOnce: maxTogether,
         begin: (jobs) =>
           handle(jobs).catch((error: unknown) => {
             log.warn({ err: error, queue: name }, 'jobs failed and come again')
@@ -252,7 +252,7 @@ export function placesFor (name: keyof JobPayloads, total: number, othersWork: O
   const shared = ofCompanies.has(name)
     ? { perOwner: total, kept: (owner: number | string) => othersWork(Number(owner)) ? Math.max(quarter, total - quarter) : quarter }
     : { perOwner: Infinity, kept: 0 }
-  return createFairSemaphore({ total, most: 8 * total, mostInAll: 100 * total, waiting: Infinity, ...shared })
+  return createFairSemaphore({ total, max: 8 * total, maxInAll: 100 * total, waiting: Infinity, ...shared })
 }
 
 /** The jobs of a queue as pg-boss keeps them. */

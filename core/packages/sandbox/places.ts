@@ -28,7 +28,7 @@ export function createPlaces ({ maxProcesses, waitLimit }: { maxProcesses: numbe
   const holdings = new Map<string, Holding>()
   const places = createFairSemaphore({
     total: maxProcesses,
-    most: 2 * maxProcesses,
+    max: 2 * maxProcesses,
     perOwner: maxProcesses,
     ...(maxProcesses >= 8 && { kept: maxProcesses / 4 }),
     waiting: maxWaiting,

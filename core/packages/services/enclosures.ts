@@ -52,7 +52,7 @@ export type WithGivenDocument = { document?: DocumentSource }
 export const furtherDocuments = 'documents'
 
 /** The most documents that follow one. */
-const mostFurther = 20
+const maxFurther = 20
 
 /** Documents that are put after the first one. `what`: what they become a part of. */
 export const FurtherDocuments = (what: string) =>
@@ -62,7 +62,7 @@ export const FurtherDocuments = (what: string) =>
       {
         'x-since': '1.1.0',
         minItems: 1,
-        maxItems: mostFurther,
+        maxItems: maxFurther,
         description: `PDFs whose pages follow those of the document, in this order: ${what}. Since version 1.1.0.`
       }
     )
@@ -81,7 +81,7 @@ export const BesideInvoice = Type.Optional(
     {
       'x-since': '1.1.0',
       minItems: 1,
-      maxItems: mostFurther,
+      maxItems: maxFurther,
       description: 'Files that the vendor keeps with the invoice, where it takes some. Since version 1.1.0.'
     }
   )

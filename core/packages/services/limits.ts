@@ -23,9 +23,9 @@ export function checkOffered (
 }
 
 /** A problem at the path when a number is above the provider's limit. A provider without a limit accepts any number. */
-export function checkMost (provider: { code: string }, path: string, value: number, most: number | undefined, unit: string): Problem[] {
-  if (most === undefined || value <= most) return []
-  return [notSupported(provider, path, `takes at most ${most} ${unit}, and this has ${value}`)]
+export function checkMost (provider: { code: string }, path: string, value: number, max: number | undefined, unit: string): Problem[] {
+  if (max === undefined || value <= max) return []
+  return [notSupported(provider, path, `takes at most ${max} ${unit}, and this has ${value}`)]
 }
 
 function notSupported ({ code }: { code: string }, path: string, what: string): Problem {

@@ -39,7 +39,7 @@ type Options = {
 const writtenInBase64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** Bytes. */
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 /** The `documents` of one call of a provider's verb, and how all of its documents are read: those that were composed are kept nowhere. */
 export function createDocuments ({ documents, own, progress, ended }: Options): { documents: Documents, read: ReadDocument } {
@@ -81,8 +81,8 @@ export function createDocuments ({ documents, own, progress, ended }: Options): 
     async bytes (named, from, to) {
       const document = own.find(named)
       const isPart = Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= document.size
-      if (!isPart || to - from > mostBytes) {
-        throw new RangeError(`Of a document of ${document.size} bytes, at most ${mostBytes} are read at a time: not ${from} to ${to}.`)
+      if (!isPart || to - from > maxBytes) {
+        throw new RangeError(`Of a document of ${document.size} bytes, at most ${maxBytes} are read at a time: not ${from} to ${to}.`)
       }
       if (from === to) return new Uint8Array()
       return new Uint8Array(Buffer.concat(await Array.fromAsync(bytesOf([{ part: document, from, to }]))))

@@ -27,7 +27,7 @@ export type SharedChecks = { find: TemplateFindings, subject: (content: Pick<Res
 export type CheckedData<Draft> = { draft: Draft, templateFindings: TemplateFindings }
 
 const at = '/template/data'
-const mostTemplates = 500
+const maxTemplates = 500
 
 /** The signers of the first step that has some. */
 export function signingOf (steps: readonly ResolvedStep[]): Signing | undefined {
@@ -43,14 +43,14 @@ export function signingOf (steps: readonly ResolvedStep[]): Signing | undefined 
  * templates ensure that). So the template is evaluated only to count its signers.
  */
 export function createSharedChecks (): SharedChecks {
-  const compiled = new LRUCache<string, { check: DataCheck, mostSigners: number }>({ max: mostTemplates })
+  const compiled = new LRUCache<string, { check: DataCheck, maxSigners: number }>({ max: maxTemplates })
 
-  function compile ({ schema, source }: ResolvedTemplate['template']): { check: DataCheck, mostSigners: number } {
+  function compile ({ schema, source }: ResolvedTemplate['template']): { check: DataCheck, maxSigners: number } {
     const template = compileTemplate(source)
-    return { check: dataCheck(compileJsonSchema(schema), template), mostSigners: Math.max(0, ...template.signers) }
+    return { check: dataCheck(compileJsonSchema(schema), template), maxSigners: Math.max(0, ...template.signers) }
   }
 
-  function compiledOf (template: ResolvedTemplate['template']): { check: DataCheck, mostSigners: number } {
+  function compiledOf (template: ResolvedTemplate['template']): { check: DataCheck, maxSigners: number } {
     const known = compiled.get(template.digest) ?? compile(template)
     compiled.set(template.digest, known)
     return known
@@ -58,9 +58,9 @@ export function createSharedChecks (): SharedChecks {
 
   return {
     find ({ template: { template, data }, ...step }, signing) {
-      const { check, mostSigners } = compiledOf(template)
+      const { check, maxSigners } = compiledOf(template)
       const evaluate = (): DataFindings => check.evaluate(data, at, madeAs(step.service, step.fields))
-      const found = signing !== undefined && mostSigners > signing.count ? evaluate() : check.fit(data, at)
+      const found = signing !== undefined && maxSigners > signing.count ? evaluate() : check.fit(data, at)
       return { ...found, showsPictures: () => evaluate().pictures === true }
     },
     subject: ({ template, data }) => compiledOf(template).check.subject(data, at)

@@ -6,13 +6,13 @@ import type { Selectable } from 'kysely'
 export type StoredForm = StoredSettings & { version: string | null }
 
 /** Forms that are kept beside the settings of a configuration. */
-const mostForms = 8
+const maxForms = 8
 
 type Row = Selectable<Tables['configurations']>
 
 /** The columns with the other forms of a configuration, the newest first. */
 export function formColumns (forms: readonly StoredForm[]): FormColumns {
-  const [before, ...others] = forms.slice(0, mostForms)
+  const [before, ...others] = forms.slice(0, maxForms)
   return {
     settings_before: before === undefined ? null : JSON.stringify(before.plain),
     secrets_before: before === undefined ? null : JSON.stringify(before.secrets),

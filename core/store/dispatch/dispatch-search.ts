@@ -69,11 +69,11 @@ export async function searchDispatches (
   if (!partial) return await found([...named, ofRecipient])
   const exact = await found(named)
   if (exact.length > 0) return exact
-  const most = 2 * page.limit
-  const first = await withPart(queries, search, { ...page, limit: most })
+  const max = 2 * page.limit
+  const first = await withPart(queries, search, { ...page, limit: max })
   const rows = await found([ofRecipient, isAmong(first)])
-  if (rows.length === page.limit || first.length < most) return rows
-  return await found([ofRecipient, isAmong(await withPart(queries, search, { ...page, limit: mostWithPart }))])
+  if (rows.length === page.limit || first.length < max) return rows
+  return await found([ofRecipient, isAmong(await withPart(queries, search, { ...page, limit: maxWithPart }))])
 }
 
 function isPathOf (path: readonly string[], service: string | undefined, services: readonly string[] | undefined): boolean {
@@ -115,7 +115,7 @@ function newestOfAll (pages: readonly Ids[], { limit }: DispatchPage): Ids {
 const isAmong = (ids: readonly string[]): Condition => sql`dispatches.dispatch_id = any (${ids}::uuid[])`
 
 /** Of a part that many numbers or recipients have, so many are looked at where other filters leave too few of the first. */
-const mostWithPart = 2_000
+const maxWithPart = 2_000
 
 /** The newest dispatches with a text in their number or recipient; none where the database has no index for that. */
 async function withPart (queries: CompanyQueries, part: string, { after, limit }: DispatchPage): Promise<string[]> {
@@ -128,7 +128,7 @@ async function withPart (queries: CompanyQueries, part: string, { after, limit }
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** Of one id at a vendor, at most so many dispatches are found. */
-const mostOfVendor = 100
+const maxOfVendor = 100
 
 /** By how many milliseconds a dispatch may be older or younger than what the log says of its request. */
 const aroundRequest = 10_000
@@ -147,7 +147,7 @@ async function idsOf (queries: CompanyQueries, companyId: number, text: string):
   const { rows } = await sql<{ dispatch_id: string }>`
     select dispatch_id from idempotency_keys where company_id = ${companyId} and key = ${text}
     union all (select dispatch_id from steps where company_id = ${companyId} and provider_code = any (${codes}::text[])
-      and remote_id = ${text} order by dispatch_id desc limit ${mostOfVendor})
+      and remote_id = ${text} order by dispatch_id desc limit ${maxOfVendor})
     ${sql.join(ofRequests, sql` `)}`.execute(queries)
   return [...(uuid.test(text) ? [text] : []), ...rows.map((row) => row.dispatch_id)]
 }

@@ -173,7 +173,7 @@ function rowsField (
   const { name, label } = field
   const rows = isList(value) ? value : []
   const columns = Object.values(items.properties ?? {})
-  const isShort = columns.length <= mostColumns && columns.every((column) => inRow.includes(kindOf(column)))
+  const isShort = columns.length <= maxColumns && columns.every((column) => inRow.includes(kindOf(column)))
   return html`<fieldset><legend>${label}</legend>${helpAndFaults(words, field, { path, problems })}
 <input type="hidden" name="${name}:rows" value="${String(rows.length)}">${
     rows.map((row, index) => {
@@ -186,7 +186,7 @@ function rowsField (
       }">${words.lineRemove}</button></div></div></fieldset>`
     })
   }${
-    rows.length < mostRows
+    rows.length < maxRows
       ? html`<div class="actions"><button class="second" name=":add" value="${name}" aria-label="${
         fill(words.lineAddFull, { name: label })
       }">${words.lineAdd}</button></div>`
@@ -195,11 +195,11 @@ function rowsField (
 }
 
 /** Lines of so many fields, each of one line, stand below each other as the rows of a table do. */
-const mostColumns = 6
+const maxColumns = 6
 const inRow: readonly Kind[] = ['text', 'number', 'choice', 'flag']
 
 /** The most lines of a list in a form. */
-export const mostRows = 100
+export const maxRows = 100
 
 /** The words for no choice, with the value that then holds. */
 function unset (words: Words, { default: otherwise }: FieldSchema): string {
@@ -260,7 +260,7 @@ function readField (schema: FieldSchema, name: string, body: URLSearchParams): J
 /** The lines that were sent, without the one to be removed, and with a new one where that was asked for. */
 function readRows (items: FieldSchema, name: string, body: URLSearchParams): Json | undefined {
   const sent = Number(body.get(`${name}:rows`))
-  const count = Number.isInteger(sent) ? Math.min(Math.max(sent, 0), mostRows) : 0
+  const count = Number.isInteger(sent) ? Math.min(Math.max(sent, 0), maxRows) : 0
   const rows = Array.from({ length: count }, (_, index) => readSettings(items, body, `${name}.${String(index)}.`))
     .filter((_, index) => body.get(':remove') !== `${name}.${String(index)}`)
   const all = body.get(':add') === name ? [...rows, {}] : rows

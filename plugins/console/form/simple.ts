@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, vocabularies } from '@dispatch/common'
 import { createRemembered } from './remembered.ts'
 import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from './schema.ts'
-import { mostRows } from './settings.ts'
+import { maxRows } from './settings.ts'
 
 /** A form for data, and the fields that only JSON can give: their schema is elsewhere, and the sample does not have them. */
 export type DataForm = { form: SettingsForm, leftOut: readonly string[] }
@@ -10,10 +10,10 @@ export type DataForm = { form: SettingsForm, leftOut: readonly string[] }
 const deepest = 6
 
 /** The most fields of a form, of each list one line. A schema that refers to itself in many places has more than can be counted. */
-const mostFields = 500
+const maxFields = 500
 
 /** The most fields with all lines: what a page shows. */
-const mostShown = 2000
+const maxShown = 2000
 
 /**
  * The form for data of a schema. Where that refers to a schema elsewhere, the sample says what stands there. Undefined where no form can
@@ -28,7 +28,7 @@ const remembered = createRemembered<{ made: DataForm | undefined }>(50)
 function formOf (schema: JsonObject, sample: JsonObject): DataForm | undefined {
   const within: Within = { root: schema, depth: 0, counted: { fields: 0 } }
   const read = readField(schema, sample, within)
-  if (within.counted.fields > mostFields) return undefined
+  if (within.counted.fields > maxFields) return undefined
   const { properties = {}, required = [] } = read
   const named = Object.entries(properties)
   const known = named.filter(([, field]) => field.type !== undefined || kindOf(field) === 'choice')
@@ -47,7 +47,7 @@ function hasPlainNames ({ properties = {}, items }: FieldSchema): boolean {
 type Within = { root: JsonObject, depth: number, counted: { fields: number } }
 
 function readField (schema: Json | undefined, sample: Json | undefined, { root, depth, counted }: Within): FieldSchema {
-  if (++counted.fields > mostFields) return {}
+  if (++counted.fields > maxFields) return {}
   const found = followed(schema, { root, depth })
   const type = typeOf(found, sample)
   const within = { root, depth: depth + 1, counted }
@@ -125,7 +125,7 @@ function objectOf (value: Json | undefined): JsonObject {
 
 /** Whether a form shows all of these data, so that none are lost in it, and is no longer than a page can be. */
 export function fits (form: SettingsForm, data: JsonObject): boolean {
-  return hasPlaceFor(form, data) && lengthOf(form, data) <= mostShown
+  return hasPlaceFor(form, data) && lengthOf(form, data) <= maxShown
 }
 
 function hasPlaceFor ({ properties = {} }: SettingsForm, data: JsonObject): boolean {
@@ -148,7 +148,7 @@ function isShown (field: FieldSchema, value: Json): boolean {
   const kind = kindOf(field)
   if (kind === 'group') return isObject(value) && hasPlaceFor(field, value)
   if (kind === 'rows') {
-    return isList(value) && value.length <= mostRows && value.every((row) => isObject(row) && hasPlaceFor(field.items ?? {}, row))
+    return isList(value) && value.length <= maxRows && value.every((row) => isObject(row) && hasPlaceFor(field.items ?? {}, row))
   }
   if (kind === 'texts') return isList(value) && value.every((text) => typeof text === 'string' && !text.includes('\n'))
   return kind === 'json' || typeof value !== 'object'

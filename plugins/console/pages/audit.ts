@@ -7,7 +7,7 @@ import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actionChoices, actionText } from './audit-words.ts'
 import { type LongList, longList } from './columns.ts'
-import { type Columns, mostRows, sendCsv } from './export.ts'
+import { type Columns, maxRows, sendCsv } from './export.ts'
 import { folded, notice, page, sentences, time } from './layout.ts'
 import { choicesOf, nameIn, type People, readPeople } from './people.ts'
 
@@ -132,7 +132,7 @@ function list (visit: Visit, { data: entries, nextCursor: next }: Listed, readin
   return html`${longList(visit, auditList, { label: words.audit, rows: entries, known: { ...reading, words, parts } })}${more}
 <hr><div class="actions"><a class="button second" href="${
     withQuery('/console/audit.csv', { ...filter, cursor: '' })
-  }">${words.export}</a><span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`
+  }">${words.export}</a><span class="quiet">${fill(words.exportMost, { max: maxRows })}</span></div>`
 }
 
 /** Who a user is of whom an entry tells. */

@@ -17,8 +17,8 @@ const drawing = (tall: number, content: Html): Html =>
 
 const link = ({ href, title }: Bar, content: Html): Html => html`<a href="${href}" tabindex="-1"><title>${title}</title>${content}</a>`
 
-/** Bars beside each other, as time goes by. `most`: how the size of the highest is written. */
-export function columns (bars: readonly Bar[], most: (size: number) => string): Html {
+/** Bars beside each other, as time goes by. `max`: how the size of the highest is written. */
+export function columns (bars: readonly Bar[], max: (size: number) => string): Html {
   const highest = Math.max(1, ...bars.map(sizeOf))
   const [room, each] = [height - foot - 18, width / Math.max(1, bars.length)]
   const drawn = bars.map((bar, index) => {
@@ -38,19 +38,19 @@ export function columns (bars: readonly Bar[], most: (size: number) => string): 
   })
   const [first, last] = [bars.at(0), bars.at(-1)]
   return drawing(height,
-    html`<text x="0" y="12">${most(highest)}</text>${drawn}<text x="0" y="${String(height - 4)}">${first?.label ?? ''}</text>
+    html`<text x="0" y="12">${max(highest)}</text>${drawn}<text x="0" y="${String(height - 4)}">${first?.label ?? ''}</text>
 <text x="${String(width)}" y="${String(height - 4)}" text-anchor="end">${last?.label ?? ''}</text>`)
 }
 
 /** Bars below each other, each with its name. */
 export function lines (bars: readonly Bar[]): Html {
-  const most = Math.max(1, ...bars.map(sizeOf))
+  const max = Math.max(1, ...bars.map(sizeOf))
   const room = Math.min(width / 2, Math.max(90, ...bars.map(({ label }) => label.length * letter)))
   const drawn = bars.map((bar, index) => {
     const top = index * lineHeight + (lineHeight - thickness) / 2
     let left = room
     const parts = bar.parts.filter(({ size }) => size > 0).map(({ tone, size }) => {
-      const wide = Math.max(1, size / most * (width - room))
+      const wide = Math.max(1, size / max * (width - room))
       const part = html`<rect class="${tone}" x="${left.toFixed(1)}" y="${String(top)}" width="${wide.toFixed(1)}" height="${
         String(thickness)
       }" />`
@@ -63,6 +63,6 @@ export function lines (bars: readonly Bar[]): Html {
 }
 
 function shortened (label: string, room: number): string {
-  const most = Math.floor(room / letter)
-  return label.length <= most ? label : `${label.slice(0, most - 1).toWellFormed()}…`
+  const max = Math.floor(room / letter)
+  return label.length <= max ? label : `${label.slice(0, max - 1).toWellFormed()}…`
 }

@@ -12,7 +12,7 @@ type Named = { Params: { id: string, step: string }, Querystring: Readonly<Recor
 const longestText = 2_000
 
 /** What all references to the pictures of a mail may add to it, in characters of base64: about 4 MB of pictures. */
-const mostPictures = 6 * 1024 * 1024
+const maxPictures = 6 * 1024 * 1024
 
 /** E-mails and other messages as their recipients got them, for the frames of the page of their dispatch. */
 export const dispatchMessagePages: FastifyPluginCallback = (app, _options, done) => {
@@ -42,7 +42,7 @@ async function withPictures (api: Api, source: string, pictures: NonNullable<Mes
     const data = `data:${file.body.contentType};base64,${file.body.bytes.toString('base64')}`
     const parts = shown.split(`cid:${contentId}`)
     const added = (parts.length - 1) * data.length
-    if (size + added > mostPictures) continue
+    if (size + added > maxPictures) continue
     size += added
     shown = parts.join(data)
   }

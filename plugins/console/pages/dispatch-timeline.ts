@@ -41,7 +41,7 @@ function eventLine (
     const text = factText(words, name, value, providers)
     if (text === '' || text.length > longestFact) return []
     return [html`${wordFor(words, 'fact', name)}${words.colon}${isTime.test(text) ? time(text) : text}`]
-  }).slice(0, mostFacts)
+  }).slice(0, maxFacts)
   const facts = [...service === undefined ? [] : [html`${wordFor(words, 'service', service)}`], ...simple]
   return html`<li><span>${wordFor(words, 'event', kind)}</span> <span class="quiet">${
     facts.map((fact, index) => html`${index === 0 ? '' : ' · '}${fact}`)
@@ -91,7 +91,7 @@ export function durationOf (words: Words, milliseconds: number): string {
 }
 
 /** Of the facts beside an event: characters of a value, and how many. */
-const [longestFact, mostFacts] = [40, 3]
+const [longestFact, maxFacts] = [40, 3]
 const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 /** A fact as a person reads it; empty where it has parts of its own. */

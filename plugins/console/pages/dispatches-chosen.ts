@@ -11,7 +11,7 @@ import { notice, page, sentences, table } from './layout.ts'
 import { readProviders } from './provider-names.ts'
 
 /** How many are done at once. */
-export const mostChosen = 200
+export const maxChosen = 200
 
 /** The form whose buttons do something with the dispatches that are chosen in the list. */
 export const chosenForm = 'chosen'
@@ -32,7 +32,7 @@ export const dispatchesChosenPages: FastifyPluginCallback = (app, _options, done
     const confirms = (asked: Asked): Promise<Confirmation | undefined> => confirmation(asked, act)
     app.post<{ Body: URLSearchParams }>(`/dispatches/chosen/${act}`, { config: { confirms } }, async (request, reply) => {
       const visit = visitOf(request)
-      const chosen = chosenIn(request.body).slice(0, mostChosen)
+      const chosen = chosenIn(request.body).slice(0, maxChosen)
       if (chosen.length === 0) return reply.code(422).page(nothing(visit, request.body))
       const outcomes: Outcome[] = []
       for (const one of chosen) outcomes.push(await changed(visit, one, act))
@@ -57,7 +57,7 @@ const pathOf = (chosen: string): string => `/api/v1/dispatches/${encodeURICompon
 
 /** Those that were chosen and are still there. */
 async function readChosen ({ api }: Visit, body: URLSearchParams): Promise<DispatchView[]> {
-  const answers = await Promise.all(chosenIn(body).slice(0, mostChosen).map((one) => api.send<DispatchView>('GET', pathOf(one))))
+  const answers = await Promise.all(chosenIn(body).slice(0, maxChosen).map((one) => api.send<DispatchView>('GET', pathOf(one))))
   return answers.flatMap((answer) => answer.ok ? [answer.body] : [])
 }
 

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { fill } from '../language/language.ts'
 import { type DispatchView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { changed, mostChosen as most, type Outcome, outcomePage } from './dispatches-chosen.ts'
+import { changed, maxChosen as max, type Outcome, outcomePage } from './dispatches-chosen.ts'
 import { apiFilterOf, type Filter, filterOf, missingIn } from './dispatches-filter.ts'
 import { chosenOf, dispatchTable } from './dispatches-table.ts'
 import { incomplete } from './dispatches.ts'
@@ -27,7 +27,7 @@ export const dispatchesRetryPages: FastifyPluginCallback = (app, _options, done)
   app.post<{ Body: URLSearchParams }>('/dispatches/retry', async (request, reply) => {
     const visit = visitOf(request)
     const outcomes: Outcome[] = []
-    for (const chosen of request.body.getAll('dispatch').slice(0, most)) outcomes.push(await changed(visit, chosen, 'retry'))
+    for (const chosen of request.body.getAll('dispatch').slice(0, max)) outcomes.push(await changed(visit, chosen, 'retry'))
     return reply.page(outcomePage(visit, 'retry', outcomes, '/console/dispatches'))
   })
   done()
@@ -39,12 +39,12 @@ async function preview (visit: Visit, filter: Filter): Promise<Html> {
     api.read<List>(withQuery('/api/v1/dispatches', { ...apiFilterOf(visit, filter), limit: String(listed), cursor }), { newest: true })
   const [first, providers] = await Promise.all([read(''), readProviders(visit)])
   const second = first.nextCursor === null ? { data: [], nextCursor: null } : await read(first.nextCursor)
-  const found = [...first.data, ...second.data].slice(0, most)
+  const found = [...first.data, ...second.data].slice(0, max)
   const back = withQuery('/console/dispatches', filter)
   const main = found.length === 0
     ? html`<p>${words.retryAllNone}</p><p><a href="${back}">${words.retryAllBack}</a></p>`
     : html`<section aria-labelledby="what"><h2 id="what">${fill(words.retryAllCount, { n: found.length })}</h2><p>${words.retryIntro}</p>${
-      second.nextCursor === null ? html`` : html`<p>${fill(words.retryAllMore, { most })}</p>`
+      second.nextCursor === null ? html`` : html`<p>${fill(words.retryAllMore, { max })}</p>`
     }<form method="post" action="/console/dispatches/retry">${
       found.map((dispatch) => html`<input type="hidden" name="dispatch" value="${chosenOf(dispatch)}">`)
     }

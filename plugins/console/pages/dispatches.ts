@@ -9,7 +9,7 @@ import { columnsForm, columnsOf } from './columns.ts'
 import { chosenButtons, chosenForm } from './dispatches-chosen.ts'
 import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, missingIn, readChoices, viewLinks } from './dispatches-filter.ts'
 import { dispatchList, dispatchTable } from './dispatches-table.ts'
-import { dispatchColumns, mostRows, sendCsv } from './export.ts'
+import { dispatchColumns, maxRows, sendCsv } from './export.ts'
 import { following } from './follow.ts'
 import { notice, page, sentences } from './layout.ts'
 import { nameOf } from './provider-names.ts'
@@ -113,7 +113,7 @@ function whole ({ words, actor, mode }: Visit, filter: Filter, providers: readon
     filter.status === '' || filter.status === 'failed'
       ? html`<a class="button second" href="${withQuery('/console/dispatches/retry', all)}">${words.retryAll}</a>`
       : html``
-  }<span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>${
+  }<span class="quiet">${fill(words.exportMost, { max: maxRows })}</span></div>${
     mode === 'live' && actor.role === 'admin' && (filter.stepStatus === 'unavailable' || filter.status === 'queued')
       ? releaseForm(words, all, providers)
       : html``

@@ -19,7 +19,7 @@ export type ProfilesView = { data: ProfileView[] }
 type Choice = { profile: string, format: string }
 
 /** The most characters of XML that a page shows, and the most broken rules. */
-const most = { xml: 50_000, broken: 100 }
+const max = { xml: 50_000, broken: 100 }
 
 /**
  * Which profiles of e-invoices data fit: a table of all, and of one of them its XML and its rules. `chosen`: the one; `linkTo`: the page
@@ -47,7 +47,7 @@ export function profilesSections (
 
 function profileSection (words: Words, view: ProfileView): Html {
   const { xml, broken, passed } = view
-  const rows = broken.slice(0, most.broken).map((one) =>
+  const rows = broken.slice(0, max.broken).map((one) =>
     html`<tr><th scope="row"><code>${one.code}</code></th><td>${
       one.severity === 'error' ? words.profileError : words.profileWarning
     }</td><td><code>${one.path}</code></td><td>${sentenceOf(words, one)}</td></tr>\n`
@@ -62,7 +62,7 @@ function profileSection (words: Words, view: ProfileView): Html {
 }
 
 function xmlOf (words: Words, xml: string): Html {
-  return xml.length > most.xml
+  return xml.length > max.xml
     ? html`<p>${words.profileXmlLong}</p>`
     : html`<details open><summary>XML</summary><pre tabindex="0">${xml}</pre></details>`
 }

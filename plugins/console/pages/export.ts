@@ -38,7 +38,7 @@ type Export<Item> = {
 }
 
 /** The most rows of a file. */
-export const mostRows = 10_000
+export const maxRows = 10_000
 
 /**
  * Answers with a list as CSV (RFC 4180), page after page as they are read. A list that the API refuses is a refusal, as long as nothing was
@@ -84,13 +84,13 @@ async function* linesOf<Item> (
   yield head(columns)
   let [page, rows] = [first, 0]
   for (;;) {
-    const items = page.data.slice(0, mostRows - rows)
+    const items = page.data.slice(0, maxRows - rows)
     rows += items.length
     yield items.map((item) => row(columns, item)).join('')
     const hasMore = page.nextCursor !== null || items.length < page.data.length
     if (!hasMore) return
-    if (rows >= mostRows) {
-      yield line([fill(words.exportCut, { most: mostRows })])
+    if (rows >= maxRows) {
+      yield line([fill(words.exportCut, { max: maxRows })])
       return
     }
     page = await read(page.nextCursor ?? '')

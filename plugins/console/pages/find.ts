@@ -10,7 +10,7 @@ import { menuEntries } from './menu.ts'
 import { nameOf, readProviders } from './provider-names.ts'
 
 /** How many of a kind are shown. */
-const most = 6
+const max = 6
 
 /** Finds dispatches, what features keep, providers, pages and actions by a text. The script shows it in a dialog, too. */
 export const findPage: FastifyPluginCallback = (app, _options, done) => {
@@ -21,7 +21,7 @@ export const findPage: FastifyPluginCallback = (app, _options, done) => {
     const lists = q === ''
       ? []
       : await Promise.all([findDispatches(visit, q), ...partsAt(parts, 'finds').map((find) => find(visit, q)), findProviders(visit, q)])
-    const found = [...lists.flatMap((list) => list.slice(0, most)), ...pagesOf(visit).filter(({ title }) => isIn(title, q))]
+    const found = [...lists.flatMap((list) => list.slice(0, max)), ...pagesOf(visit).filter(({ title }) => isIn(title, q))]
     const groups = [...Map.groupBy(found, ({ kind }) => kind)]
     const main = html`<search><form action="/console/find" class="filters">${
       textField({ name: 'q', label: words.find, help: words.findHelp, type: 'search', value: q, autofocus: true })
@@ -43,7 +43,7 @@ function section (kind: string, found: readonly Found[]): Html {
 /** Those with this id, or with this in their number or recipient; somebody who sees none finds none. */
 async function findDispatches ({ words, api, mode }: Visit, search: string): Promise<Found[]> {
   const answer = await api.send<{ data: DispatchView[] }>('GET',
-    withQuery('/api/v1/dispatches', { search, test: String(mode === 'test'), limit: String(most) }), undefined, undefined, { newest: true })
+    withQuery('/api/v1/dispatches', { search, test: String(mode === 'test'), limit: String(max) }), undefined, undefined, { newest: true })
   if (!answer.ok && answer.status !== 403 && answer.status !== 400) throw new ApiRefused(answer)
   return (answer.ok ? answer.body.data : []).map(({ dispatchId, documentNumber, recipient, services, status }) => ({
     kind: words.dispatches,

@@ -7,7 +7,7 @@ import type { Asked, Confirmation } from './confirm.ts'
 import { notice, page, sentences } from './layout.ts'
 
 /** With how many rows something is done at once. */
-const mostAtOnce = 200
+const maxAtOnce = 200
 
 const prefix = 'row-'
 
@@ -38,7 +38,7 @@ export function picksForm (
 
 /** The ids of the rows that are ticked. */
 function pickedIn (body: URLSearchParams): string[] {
-  return [...body].filter(([name]) => name.startsWith(prefix)).map(([, id]) => id).slice(0, mostAtOnce)
+  return [...body].filter(([name]) => name.startsWith(prefix)).map(([, id]) => id).slice(0, maxAtOnce)
 }
 
 /** What is done with many rows of a list. */

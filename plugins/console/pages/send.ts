@@ -291,10 +291,10 @@ function plannedBy (words: Words, found: ValidationResponse, draft: Draft): Html
 }
 
 /** The most sentences that are read out while somebody types. All of them stand beside their fields. */
-const mostTold = 5
+const maxTold = 5
 
 /** What the service would refuse, each with its place in the request. */
 function notYet (words: Words, { error }: Refusal): Html {
-  const told = (error.details ?? []).slice(0, mostTold).map((one) => html`<li><code>${one.path}</code> ${sentenceOf(words, one)}</li>`)
+  const told = (error.details ?? []).slice(0, maxTold).map((one) => html`<li><code>${one.path}</code> ${sentenceOf(words, one)}</li>`)
   return html`<p>${words.sendNotYet}</p>${told.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${told}</ul>`}`
 }

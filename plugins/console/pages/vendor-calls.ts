@@ -7,7 +7,7 @@ import { providerTitle } from './provider-names.ts'
 type Exchange = VendorCallView['exchanges'][number]
 
 /** So that the page stays small: exchanges of a call, and characters of a body or an answer. The API has more. */
-const [most, longest] = [4, 1_500]
+const [max, longest] = [4, 1_500]
 
 /** So many calls are shown, each with up to 8 KB an exchange. */
 export const shownCalls = 3
@@ -21,8 +21,8 @@ export function vendorCallsSection (words: Words, calls: readonly VendorCallView
       html`<li><span>${providerTitle(providers, providerName)}</span> <span class="quiet">${wordFor(words, 'service', service)}</span> ${
         badge(words, 'status', outcome)
       } ${time(at)}
-<div class="whole">${exchanges.slice(0, most).map((exchange) => exchangeOf(words, exchange))}${
-        exchanges.length > most ? html`<p class="quiet">${fill(words.exchangesMore, { n: exchanges.length - most })}</p>` : html``
+<div class="whole">${exchanges.slice(0, max).map((exchange) => exchangeOf(words, exchange))}${
+        exchanges.length > max ? html`<p class="quiet">${fill(words.exchangesMore, { n: exchanges.length - max })}</p>` : html``
       }</div></li>\n`
     )
   }</ol>${calls.length <= shownCalls ? html`` : html`<p class="quiet">${words.vendorCallsMore}</p>`}</section>`

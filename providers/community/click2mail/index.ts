@@ -19,7 +19,7 @@ const Job = Type.Object({ job: Made })
 const standardized = '3'
 /** Not found, not paid, an error. */
 const failed = new Set(['1', '2', '9'])
-const mostLines = 3
+const maxLines = 3
 
 export default defineProvider({
   code: 'click2mail',
@@ -113,8 +113,8 @@ async function standardOf (id: string, first: string | undefined, call: Call): P
 
 function addressOf ({ name, company = '', address, city, state, postalCode = '' }: Postal['postal']['recipient']): Record<string, string> {
   const lines = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
-  if (lines.length > mostLines) {
-    throw refused('too_many_address_lines', `Click2Mail prints ${mostLines} lines of an address, and this has ${lines.length}.`,
+  if (lines.length > maxLines) {
+    throw refused('too_many_address_lines', `Click2Mail prints ${maxLines} lines of an address, and this has ${lines.length}.`,
       '/postal/recipient/address')
   }
   if (state === undefined) throw refused('state_missing', 'An address in the United States has a state.', '/postal/recipient/state')

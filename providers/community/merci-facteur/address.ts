@@ -13,7 +13,7 @@ const longest: Readonly<Record<string, number>> = {
   ville: 70,
   pays: 70
 }
-const mostLines = 3
+const maxLines = 3
 
 /** Merci Facteur wants the name of the country in French. */
 const countryNames = new Intl.DisplayNames(['fr'], { type: 'region' })
@@ -21,8 +21,8 @@ const countryNames = new Intl.DisplayNames(['fr'], { type: 'region' })
 /** The address of the recipient. Refuses one that would not be printed completely. */
 export function recipientOf ({ name, company = '', address, postalCode = '', city, country }: Recipient): Record<string, string> {
   const lines = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
-  if (lines.length > mostLines) {
-    throw refused('too_many_address_lines', `Merci Facteur prints ${mostLines} lines of an address, and this has ${lines.length}.`,
+  if (lines.length > maxLines) {
+    throw refused('too_many_address_lines', `Merci Facteur prints ${maxLines} lines of an address, and this has ${lines.length}.`,
       `${at}/address`)
   }
   const [adresse1 = '', adresse2 = '', adresse3 = ''] = lines

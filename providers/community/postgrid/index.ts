@@ -16,7 +16,7 @@ const Event = Type.Object({
 })
 
 /** The lines of a street. */
-const mostLines = 2
+const maxLines = 2
 const hour = 3600
 
 export default defineProvider({
@@ -100,7 +100,7 @@ function addressOf (recipient: ServiceContracts['postal']['dispatch']['postal'][
   const { name, company, address, city, state, postalCode, country } = recipient
   const [addressLine1 = '', addressLine2, ...rest] = address.split('\n')
   if (rest.length > 0) {
-    throw refused('too_many_lines', `PostGrid prints ${mostLines} lines of a street, and this has ${rest.length + mostLines}.`,
+    throw refused('too_many_lines', `PostGrid prints ${maxLines} lines of a street, and this has ${rest.length + maxLines}.`,
       '/postal/recipient/address')
   }
   return {

@@ -15,13 +15,13 @@ const texts: Names = [/^message$/, /^errormessage$/, /^(detail|details)$/,
 
 /** How deep an answer is looked through, and at how many fields of it. */
 const deepest = 4
-const most = 10_000
+const max = 10_000
 
 export type Found = { way: Way, name: string, type: string | undefined }
 
 /** The fields without fields of an answer. */
 function leavesOf (description: Description, schema: Json | undefined): Found[] {
-  return [...leavesBelow(description, schema, [], { left: most })]
+  return [...leavesBelow(description, schema, [], { left: max })]
 }
 
 function* leavesBelow (description: Description, schema: Json | undefined, way: Way, looked: { left: number }): Generator<Found> {

@@ -7,9 +7,9 @@ import { parse } from 'yaml'
 const largest = 16 * 1024 * 1024
 /** How deep values may stand in it, and how many there may be. */
 const deepest = 100
-const mostValues = 2_000_000
+const maxValues = 2_000_000
 /** Uses of the anchors of a YAML file. */
-const mostAliases = 100
+const maxAliases = 100
 
 /** A description of a vendor's API (OpenAPI 3.0 or 3.1), whose references all stay inside of it. */
 export type Description = {
@@ -46,7 +46,7 @@ async function textOf (path: string): Promise<string> {
 
 function parsed (text: string, path: string): unknown {
   try {
-    return extname(path) === '.json' ? JSON.parse(text) : parse(text, { maxAliasCount: mostAliases, prettyErrors: true })
+    return extname(path) === '.json' ? JSON.parse(text) : parse(text, { maxAliasCount: maxAliases, prettyErrors: true })
   } catch (error) {
     const [first] = (error instanceof Error ? error.message : String(error)).split('\n')
     throw new Error(`${path} cannot be read: ${first ?? ''}`, { cause: error })
@@ -60,7 +60,7 @@ function checkReferences ({ root }: Description, path: string): void {
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { value, depth, isExample } = top
     if (typeof value !== 'object' || value === null) continue
-    if (++seen > mostValues || depth > deepest) throw new Error(`${path} is nested too deeply, or refers to itself: nothing was made.`)
+    if (++seen > maxValues || depth > deepest) throw new Error(`${path} is nested too deeply, or refers to itself: nothing was made.`)
     if (!isExample && isRecord(value) && typeof value['$ref'] === 'string') followed(root, value)
     for (const [name, child] of Object.entries(value)) {
       stack.push({

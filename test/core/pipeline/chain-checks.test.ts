@@ -109,9 +109,9 @@ await t.test('a text message is measured with its links', (t) => {
   t.strictSame(judgeText(160 - length).problems, [])
   t.strictSame(judgeText(161 - length).problems, ['/sms/message not_supported_by_provider'])
   t.strictSame(judgeText(161 - 2 * length, 2).problems, ['/sms/message not_supported_by_provider'])
-  const most = (rest: number): string[] => judged(['file', 'sms'], own('sms', { message: 'a'.repeat(rest) + linkToken })).problems
-  t.strictSame(most(1530 - length), [])
-  t.strictSame(most(1531 - length), ['/sms/message too_long'])
+  const max = (rest: number): string[] => judged(['file', 'sms'], own('sms', { message: 'a'.repeat(rest) + linkToken })).problems
+  t.strictSame(max(1530 - length), [])
+  t.strictSame(max(1531 - length), ['/sms/message too_long'])
   t.strictSame(judged(['file', 'sms'], own('sms', { message: 'a'.repeat(4 * 153 - length + 1) + linkToken })).warnings, [
     '/sms/message many_segments'
   ])

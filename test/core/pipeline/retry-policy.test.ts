@@ -3,7 +3,7 @@ import { chainResumeWindow, firstReconcileDelay, reconcileScheduleOf, retryDelay
 import type { Step } from '../../../core/pipeline/step.ts'
 
 /** Ids with the least jitter, and with the most. */
-const [least, most] = ['0196b3a0-0000-7000-8fff-123456780000', '0196b3a0-0000-7000-8fff-12345678ffff']
+const [least, max] = ['0196b3a0-0000-7000-8fff-123456780000', '0196b3a0-0000-7000-8fff-12345678ffff']
 const delays = (stepId: string): (number | undefined)[] =>
   [0, 1, 2, 3, 4, 5, 6].map((tries) => {
     const delay = retryDelayOf({ stepId, tries })
@@ -12,9 +12,9 @@ const delays = (stepId: string): (number | undefined)[] =>
 
 void t.test('retries come after the delays of the policy, 20 % earlier at the least and 20 % later at the most', (t) => {
   t.same(delays(least), [1.6, 8, 48, 240, 1440, 5760, undefined])
-  t.same(delays(most), [2.4, 12, 72, 360, 2160, 8640, undefined])
-  t.same(retryDelayOf({ stepId: most, tries: 0, asked: 30 }), 30, 'the vendor asked for more')
-  t.same(retryDelayOf({ stepId: most, tries: 5, asked: 30 }), 7200 * (0.8 + 0.4), 'the policy has more')
+  t.same(delays(max), [2.4, 12, 72, 360, 2160, 8640, undefined])
+  t.same(retryDelayOf({ stepId: max, tries: 0, asked: 30 }), 30, 'the vendor asked for more')
+  t.same(retryDelayOf({ stepId: max, tries: 5, asked: 30 }), 7200 * (0.8 + 0.4), 'the policy has more')
   t.end()
 })
 

@@ -64,16 +64,16 @@ await t.test('whoever prepares a database waits while another process does', asy
 await t.test('works that are done alone do not overlap; one that fails is over', async (t) => {
   const { url } = await testDatabase(t)
   const [first, second] = [open(url), open(url)]
-  let [atOnce, most] = [0, 0]
+  let [atOnce, max] = [0, 0]
   const work = async (): Promise<void> => {
-    most = Math.max(most, ++atOnce)
+    max = Math.max(max, ++atOnce)
     await pause(20)
     atOnce--
     throw new Error('failed')
   }
   const ends = await Promise.allSettled([first, second, first, second].map(({ withAdvisoryLock: alone }) => alone(work)))
   t.strictSame(ends.map((end) => end.status === 'rejected' && (end.reason as Error).message), ['failed', 'failed', 'failed', 'failed'])
-  t.equal(most, 1)
+  t.equal(max, 1)
   await Promise.all([first.close(), second.close()])
 })
 

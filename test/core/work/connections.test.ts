@@ -31,15 +31,15 @@ await t.test('a process makes twenty connections at most, and the one that liste
   })
   const open = `select application_name as name, count(*)::integer as count from pg_stat_activity
     where datname = current_database() and application_name like 'document-dispatch %' group by 1`
-  let most: Record<string, number> = {}
+  let max: Record<string, number> = {}
   await withClient(databaseUrl, async (client) => {
     while (!isOver) {
       const { rows } = await client.query<{ name: string, count: number }>(open)
-      most = rows.reduce((found, { name, count }) => ({ ...found, [name]: Math.max(count, found[name] ?? 0) }), most)
+      max = rows.reduce((found, { name, count }) => ({ ...found, [name]: Math.max(count, found[name] ?? 0) }), max)
       await pause(50)
     }
   })
-  t.same(most, {
+  t.same(max, {
     'document-dispatch companies': 9,
     'document-dispatch commits': 1,
     'document-dispatch owner': 4,

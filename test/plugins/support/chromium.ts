@@ -104,7 +104,7 @@ export async function isAccessible (t: Test, page: Page, name: string, rules?: r
 }
 
 /** How often Tab is pressed until it is plain that something cannot be reached. */
-const mostTabs = 500
+const maxTabs = 500
 
 /** What the keyboard stops at, as far as it can be told without pressing a key; only how many to press without looking comes of it. */
 const stops = 'a[href], button, input:not([type=hidden]), select, textarea, summary, iframe, [tabindex="0"]'
@@ -128,7 +128,7 @@ async function reach (target: Locator): Promise<void> {
   const key = away < 0 ? 'Shift+Tab' : 'Tab'
   for (let ahead = Math.abs(away) - 5; ahead > 0; ahead--) await page.keyboard.press(key)
   for (let pressed = 0; !await isReached(); pressed++) {
-    if (pressed === mostTabs) throw new Error(`The keyboard does not reach ${String(target)}.`)
+    if (pressed === maxTabs) throw new Error(`The keyboard does not reach ${String(target)}.`)
     await page.keyboard.press(key)
   }
 }

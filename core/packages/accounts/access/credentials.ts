@@ -21,7 +21,7 @@ export type Credentials = {
 
 /** How long a verified password is remembered, in milliseconds. */
 const trustedFor = 60_000
-const mostTrusted = 10_000
+const maxTrusted = 10_000
 
 /**
  * Verifies passwords, and remembers a right one for a minute, for the same client only: a remembered password must not tell another client
@@ -43,11 +43,11 @@ export function createCredentials ({ accounts, unknownSecrets, bruteForceGuard, 
   pace?: Pace
 }): Credentials {
   const secret = randomBytes(32)
-  const trusted = new LRUCache<string, { userId: number, until: number }>({ max: mostTrusted })
+  const trusted = new LRUCache<string, { userId: number, until: number }>({ max: maxTrusted })
   /** Undecided attempts: by e-mail address and client, then by the HMAC of the attempt. */
   const underWay = new Map<string, Map<string, Promise<number | undefined>>>()
   /** E-mail addresses with clients that have logged in successfully since this process started. */
-  const proven = new LRUCache<string, true>({ max: mostTrusted })
+  const proven = new LRUCache<string, true>({ max: maxTrusted })
   const semaphores = { proven: createPasswordSemaphore(pace), unknown: createPasswordSemaphore(pace) }
 
   /** The user with this password. An attempt is counted when its wait ends: if the limit is used up by then, it costs nothing. */

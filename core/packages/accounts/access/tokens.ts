@@ -34,7 +34,7 @@ const defaultLifetime = 2 * hour
 const refreshableFor = 24 * hour
 const sessionLifetime = 30 * 24 * hour
 
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 const party = 'document-dispatch'
 /** The service's own token type: no other JSON Web Token can be mistaken for an access token (RFC 8725, 3.11). */
 const header = { alg: 'EdDSA', typ: 'access+jwt' }
@@ -61,7 +61,7 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
   now: () => Date
   lifetime?: number
 }): Tokens {
-  const verified = new LRUCache<string, Read>({ max: mostRemembered })
+  const verified = new LRUCache<string, Read>({ max: maxRemembered })
 
   async function read (token: string, tolerance: number): Promise<Read> {
     try {

@@ -24,14 +24,14 @@ const [waiting, waitingInAll] = [500, 2_000]
 /** In milliseconds. */
 const timeLimit = 10_000
 /** How many secrets are remembered, by their digests. */
-const mostKnown = 10_000
+const maxKnown = 10_000
 
 /**
  * Has the look-ups of made-up sessions, keys and e-mail addresses take turns by address, so that a flood of them leaves connections to
  * everybody else. Who is signed in waits for nobody.
  */
 export function createUnknownSecrets (): UnknownSecrets {
-  const known = new LRUCache<string, true>({ max: mostKnown })
+  const known = new LRUCache<string, true>({ max: maxKnown })
   const semaphore = createFairSemaphore({
     waiting,
     waitingInAll,

@@ -9,7 +9,7 @@ import { type ApiKeyFilter, type ApiKeyRow, insertApiKey, listApiKeys, type NewA
 import type { Requester } from './users.ts'
 
 /** Most keys that one user may have at once. */
-const most = 100
+const max = 100
 
 /** API keys that people create for programs. Members manage only their own; admins also those of users whose role is not above theirs. */
 export type KeyAdministration = {
@@ -53,10 +53,10 @@ export function createKeyAdministration ({ database, accounts, now, newId }: Opt
       if (holder === undefined) return undefined
       const at = now()
       const { secret, ...key } = keyOf(holder, body, { keyId: newId(), at })
-      const created = await insertApiKey(database, key, { maker: actor, author, most, at })
+      const created = await insertApiKey(database, key, { maker: actor, author, max, at })
       if (created === 'stale') throw revoked()
       if (created === 'full') {
-        throw new DispatchError('conflict', `The user already has ${most} keys: revoke one that is not needed.`)
+        throw new DispatchError('conflict', `The user already has ${max} keys: revoke one that is not needed.`)
       }
       return { ...viewOf(created), key: secret }
     },

@@ -25,9 +25,9 @@ const mailedWithin = 86_400
 /** How many one call takes. */
 const atOnce = 500
 /** Of one company in one call; what waits longer is merged into one mail for each address. */
-const mostAddresses = 20
+const maxAddresses = 20
 /** Mails of one company in 24 hours; what comes beyond is told at the console, and mailed when there is room within a day. */
-const mostDaily = 200
+const maxDaily = 200
 const shown = 20
 
 type Options = {
@@ -70,7 +70,7 @@ export function createNotices ({ database, linkMail, log, newId }: Options): Not
 
     async mail () {
       if (!await linkMail.offered()) return
-      const taking = { within: mailedWithin, limit: atOnce, addresses: mostAddresses, daily: mostDaily }
+      const taking = { within: mailedWithin, limit: atOnce, addresses: maxAddresses, daily: maxDaily }
       for (const mail of await takeNotices(database, taking, newId)) await tell(mail)
     }
   }

@@ -14,11 +14,11 @@ export async function readRequestLog (
 }
 
 /** The most counts that are read. */
-const mostCounts = 100
+const maxCounts = 100
 
 /** What the logs have not kept of a company, the newest first. */
 export async function readLogCounts (database: Database, companyId: number): Promise<LogCountView[]> {
-  return (await listLogCounts(database, companyId, mostCounts)).map(({ log, hour, subject, result, count }) => ({
+  return (await listLogCounts(database, companyId, maxCounts)).map(({ log, hour, subject, result, count }) => ({
     log: log === 'exchanges' ? log : 'requests',
     from: hour.toISOString(),
     subject,

@@ -13,7 +13,7 @@ export type BatchOptions<Row> = {
   write: (rows: readonly Row[]) => Promise<void>
   log: Pick<Log, 'warn'>
   /** The most rows that wait in memory; what comes beyond them is lost, and counted. */
-  most?: number
+  max?: number
   /** The most rows of one statement. */
   batch?: number
   /** Milliseconds for which rows are gathered. */
@@ -27,7 +27,7 @@ export type BatchOptions<Row> = {
 export function createBatchLog<Entry, Row> (
   name: string,
   rowOf: (entry: Entry) => Row,
-  { write, log, most = 10_000, batch = 500, pause = 1_000 }: BatchOptions<Row>
+  { write, log, max = 10_000, batch = 500, pause = 1_000 }: BatchOptions<Row>
 ): BatchLog<Entry> {
   const waiting: Row[] = []
   let lost = 0
@@ -67,7 +67,7 @@ export function createBatchLog<Entry, Row> (
 
   return {
     add (entry) {
-      if (waiting.length >= most) {
+      if (waiting.length >= max) {
         lost++
         return
       }

@@ -91,13 +91,13 @@ const listed = ['key_id', 'company_id', 'user_id', 'name', 'mode', 'scopes', 'se
 export type Maker = { userId: number, passwordVersion?: number | undefined }
 
 /**
- * Records a key. `full` when the user has as many as `most` already; `stale` when the maker's ways in have ended since they were let in: of
+ * Records a key. `full` when the user has as many as `max` already; `stale` when the maker's ways in have ended since they were let in: of
  * the two that come at once, a reset waits for the key and revokes it, or the key is not made.
  */
 export async function insertApiKey (
   database: Database,
   key: NewApiKey,
-  { maker, author, most, at }: { maker: Maker, author: AuditAuthor, most: number, at: Date }
+  { maker, author, max, at }: { maker: Maker, author: AuditAuthor, max: number, at: Date }
 ): Promise<ApiKeyRow | 'full' | 'stale'> {
   const { keyId, companyId, userId, name, mode, scopes, services } = key
   return database.company(companyId, async (queries) => {
@@ -108,7 +108,7 @@ export async function insertApiKey (
     await sql`select pg_advisory_xact_lock(hashtext('api_keys'), ${userId})`.execute(queries)
     const { count } = await queries.selectFrom('api_keys').select((keys) => keys.fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).where('revoked_at', 'is', null).executeTakeFirstOrThrow()
-    if (Number(count) >= most) return 'full'
+    if (Number(count) >= max) return 'full'
     const row = await queries.insertInto('api_keys').values({
       key_id: keyId,
       company_id: companyId,

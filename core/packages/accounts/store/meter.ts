@@ -18,7 +18,7 @@ export type Meter = {
 type Options = { now: () => Date, onError: (error: unknown) => void }
 
 /** How many owners a process remembers. What it forgets of others, they have back. */
-const mostOwners = 10_000
+const maxOwners = 10_000
 
 /** Which part of the quota is told at a time. */
 const parts = 50
@@ -30,9 +30,9 @@ const parts = 50
 type State = { fullAt: number, untold: number, tellAt: number, isTelling: boolean }
 
 export function createMeter (database: Database, { name, quota, window }: RateLimit, { now, onError }: Options): Meter {
-  const [most, each] = [window * 1000, window * 1000 / quota]
-  const part = most / parts
-  const states = new LRUCache<string, State>({ max: mostOwners })
+  const [max, each] = [window * 1000, window * 1000 / quota]
+  const part = max / parts
+  const states = new LRUCache<string, State>({ max: maxOwners })
 
   async function tell (owner: string, state: State): Promise<void> {
     const told = state.untold
@@ -60,10 +60,10 @@ export function createMeter (database: Database, { name, quota, window }: RateLi
         policy: name,
         quota,
         window,
-        remaining: Math.max(0, Math.floor((most - taken) / each)),
+        remaining: Math.max(0, Math.floor((max - taken) / each)),
         reset: Math.max(1, Math.ceil(milliseconds / 1000))
       })
-      if (used + cost > most) return { ...budgetOf(most, used + cost - most), exceeded: true }
+      if (used + cost > max) return { ...budgetOf(max, used + cost - max), exceeded: true }
       state.fullAt = at + used + cost
       state.untold += cost
       if (state.untold >= state.tellAt && !state.isTelling) void tell(owner, state)

@@ -17,7 +17,7 @@ export type RateLimiter = {
 }
 
 /** How many clients over their limit a process remembers. For others it asks the database again. */
-const mostSpent = 10_000
+const maxSpent = 10_000
 
 /**
  * Makes a limiter with its counters in the database. A process remembers who is over the limit. While the database is away, each process
@@ -33,7 +33,7 @@ export function createRateLimiter ({ pool }: Database, { name, quota, window }: 
     tableCreated: true,
     insuranceLimiter: new RateLimiterMemory(counted)
   })
-  const over = new LRUCache<string, true>({ max: mostSpent })
+  const over = new LRUCache<string, true>({ max: maxSpent })
   const budgetOf = (remaining: number, milliseconds: number): RateLimitStatus => ({
     policy: name,
     quota,

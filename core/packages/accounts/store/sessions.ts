@@ -33,12 +33,12 @@ export const sessionLimits: SessionLimits = { longest: 43_200, idle: 3_600 }
 /** By how many seconds the recorded last use may be late. */
 const lag = 60
 
-/** Records a session. Of the older ones of its user, those that have expired and those beyond the newest `most` are removed. */
-export async function insertSession (database: Database, session: NewSession, limits: SessionLimits & { most: number }): Promise<void> {
+/** Records a session. Of the older ones of its user, those that have expired and those beyond the newest `max` are removed. */
+export async function insertSession (database: Database, session: NewSession, limits: SessionLimits & { max: number }): Promise<void> {
   const { companyId, userId, sessionId, role, passwordVersion, digest, address, browser, language, provedAt } = session
   await database.company(companyId, async (queries) => {
     const ofUser = queries.selectFrom('sessions').select('session_id').where('company_id', '=', companyId).where('user_id', '=', userId)
-    const kept = ofUser.where(lasting(database.now, limits)).orderBy('session_id', 'desc').limit(limits.most - 1)
+    const kept = ofUser.where(lasting(database.now, limits)).orderBy('session_id', 'desc').limit(limits.max - 1)
     await queries.deleteFrom('sessions').where('company_id', '=', companyId).where('user_id', '=', userId)
       .where('session_id', 'not in', kept).execute()
     await queries.insertInto('sessions').values({

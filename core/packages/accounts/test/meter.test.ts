@@ -23,7 +23,7 @@ const options = { now: clock.now, onError: (error: unknown) => failures.push(err
 await t.test('as much as the quota passes at once, and comes back evenly', (t) => {
   const meter = createMeter(here, { ...limit, name: 'even' }, options)
   has(t, meter.take('ada'), { policy: 'even', quota: 100, window: 60, remaining: 99, reset: 1, exceeded: false })
-  const passed = (most: number): number => Array.from({ length: most }, () => meter.take('ada')).filter(({ exceeded }) => !exceeded).length
+  const passed = (max: number): number => Array.from({ length: max }, () => meter.take('ada')).filter(({ exceeded }) => !exceeded).length
   t.equal(passed(200), 99)
   has(t, meter.take('ada'), { remaining: 0, reset: 1, exceeded: true })
   clock.advance(6)

@@ -24,8 +24,8 @@ function onMachine (milliseconds: number) {
   return { run, password, beside, pace }
 }
 
-for (const [milliseconds, most] of [[4, 500], [17, 118], [100, 20]] as const) {
-  await t.test(`where a password takes ${milliseconds} ms, ${most} may wait: they are done in two seconds`, async (t) => {
+for (const [milliseconds, max] of [[4, 500], [17, 118], [100, 20]] as const) {
+  await t.test(`where a password takes ${milliseconds} ms, ${max} may wait: they are done in two seconds`, async (t) => {
     const { run, beside } = onMachine(milliseconds)
     await run('first', beside)
     const gate = createGate()
@@ -35,7 +35,7 @@ for (const [milliseconds, most] of [[4, 500], [17, 118], [100, 20]] as const) {
     gate.open()
     await running
     const refused = (await ends).flatMap((end) => end.status === 'rejected' ? [end.reason as unknown] : [])
-    t.equal(flood.length - refused.length, most, 'of 700 from 300 addresses')
+    t.equal(flood.length - refused.length, max, 'of 700 from 300 addresses')
     has(t, refused[0], { word: 'rate_limited', retryAfter: 2 })
   })
 }

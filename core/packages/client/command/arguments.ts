@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { commands, mostWords } from './completion.ts'
+import { commands, maxWords } from './completion.ts'
 import { UsageError } from './failures.ts'
 
 export const usage =
@@ -38,7 +38,7 @@ export function readArguments (given: readonly string[]): Arguments {
   const { values, positionals: [name = '', ...words] } = parsed(given)
   if (values.help === true || values.version === true || name === 'help') return { name, words, values }
   if (!Object.hasOwn(commands, name)) throw new UsageError(name === '' ? usage : `There is no command "${name}".\n\n${usage}`)
-  const spare = words[mostWords[name] ?? 1]
+  const spare = words[maxWords[name] ?? 1]
   if (spare !== undefined) {
     throw new UsageError(`"dispatch ${name}" has nothing to do with "${spare}": "dispatch --help" says what it takes.`)
   }

@@ -17,7 +17,7 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** How many words a command takes, where it is not one. */
-export const mostWords: Readonly<Record<string, number>> = {
+export const maxWords: Readonly<Record<string, number>> = {
   login: 0,
   list: 0,
   listen: 0,

@@ -82,7 +82,7 @@ export async function listen (open: OpenStream, { limit, errors, wait, ...handli
 type Followed = Record<string, unknown>
 
 /** How many dispatches `tail` remembers, so that it tells each of their states once. */
-const mostKnown = 10_000
+const maxKnown = 10_000
 
 /** Follows all dispatches of the company without end: each state of each is told once. */
 export async function tail (
@@ -100,7 +100,7 @@ export async function tail (
         moved()
         known.delete(dispatch['dispatchId'])
         known.set(dispatch['dispatchId'], dispatch['status'])
-        if (known.size > mostKnown) known.delete(known.keys().next().value)
+        if (known.size > maxKnown) known.delete(known.keys().next().value)
         tell(dispatch)
       }
     }

@@ -136,7 +136,7 @@ void t.test('of many owners that are away, the costs of the most expensive are r
 })
 
 void t.test('a parked permit leaves its place to others, and counts for its owner', async (t) => {
-  const semaphore = createFairSemaphore({ total: 2, most: 4, perOwner: 3, kept: 0, waiting: 10 })
+  const semaphore = createFairSemaphore({ total: 2, max: 4, perOwner: 3, kept: 0, waiting: 10 })
   const { ask, granted, park } = asking(semaphore)
   await ask('a', 'a', 'a', 'a', 'b', 'b')
   t.equal(granted.length, 2)
@@ -163,7 +163,7 @@ void t.test('a permit is given back once, however often it is released or parked
 })
 
 void t.test('an owner that holds none finds a permit beyond what those with some may have together', async (t) => {
-  const semaphore = createFairSemaphore({ total: 2, most: 4, mostInAll: 6, perOwner: 4, kept: 1, waiting: 10 })
+  const semaphore = createFairSemaphore({ total: 2, max: 4, maxInAll: 6, perOwner: 4, kept: 1, waiting: 10 })
   const parked = async (owner: string): Promise<void> => (await semaphore.acquire(owner))?.park()
   for (const owner of ['a', 'a', 'a', 'b', 'c']) await parked(owner)
   const again = semaphore.acquire('a')

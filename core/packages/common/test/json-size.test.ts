@@ -9,7 +9,7 @@ function sizeOf (value: unknown): number {
   return items.reduce((sum: number, item) => sum + sizeOf(item), Math.max(1, items.length))
 }
 
-const isOver = (text: string, most: number): boolean => hasMoreValues(Buffer.from(text), most)
+const isOver = (text: string, max: number): boolean => hasMoreValues(Buffer.from(text), max)
 
 void t.test('a text of JSON is as large as its value, whatever its texts contain', (t) => {
   fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, space) => {

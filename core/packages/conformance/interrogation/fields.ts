@@ -213,5 +213,5 @@ export function placeOf (at: string): Place {
     : at.startsWith('/data/')
     ? '/data'
     : at.replace(/\/recipient\/country$/, '/recipient')
-  return { at: pointer, kind: 'text', index: 0, own: undefined, fits: () => true, most: 0 }
+  return { at: pointer, kind: 'text', index: 0, own: undefined, fits: () => true, max: 0 }
 }

@@ -140,7 +140,7 @@ async function pricedTrial (subject: ProviderUnderTest, base: Base, one: Priced)
 }
 
 /** The data as one place: an amount changes the sums. */
-const whole: Place = { at: '/data', kind: 'text', index: 0, own: undefined, fits: () => true, most: 0 }
+const whole: Place = { at: '/data', kind: 'text', index: 0, own: undefined, fits: () => true, max: 0 }
 
 async function play (subject: ProviderUnderTest, { prepared }: Base, { request, documents, requestSettings }: Trial): Promise<Played> {
   const { call } = prepared
@@ -192,9 +192,9 @@ function advice ({ kind }: Part): string {
 }
 
 /** Characters of a value that are shown. */
-const mostShown = 120
+const maxShown = 120
 
 function shown (value: unknown): string {
   const text = JSON.stringify(value)
-  return text.length <= mostShown ? text : `${text.slice(0, mostShown)}… (${text.length} characters)`
+  return text.length <= maxShown ? text : `${text.slice(0, maxShown)}… (${text.length} characters)`
 }

@@ -302,7 +302,7 @@ function shownValue (at: string, value: Json): string {
   const part = Array.isArray(value) ? value[0] as Json : value
   const own = isRecord(part) && Object.hasOwn(part, name) ? part[name] as Json : value
   const text = JSON.stringify(own)
-  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
 }
 
-const mostShown = 80
+const maxShown = 80

@@ -5,9 +5,9 @@ export type Kind = 'text' | 'mailbox' | 'address' | 'phone' | 'day' | 'filename'
 
 /**
  * What a value is made for. `mark`: a text of ASCII that no other value has, by which it is found again; a value may need several. `own`:
- * the value of the fixture. `most`: characters.
+ * the value of the fixture. `max`: characters.
  */
-export type Making = { mark: (part?: number) => string, own: Json | undefined, index: number, most: number }
+export type Making = { mark: (part?: number) => string, own: Json | undefined, index: number, max: number }
 
 type Make = (making: Making) => Json | undefined
 
@@ -29,7 +29,7 @@ export const awkward: Readonly<Record<Kind, readonly Make[]>> = {
     ({ mark }) => `${mark()} שלום مرحبا`,
     ({ mark }) => `${mark()} 東京都 ไทย हिन्दी`,
     ({ mark }) => `${mark()} first\nsecond ${mark()}`,
-    ({ mark, most }) => `${mark()} ${longText(most - 2 * mark().length - 2)} ${mark()}`
+    ({ mark, max }) => `${mark()} ${longText(max - 2 * mark().length - 2)} ${mark()}`
   ],
   address: [
     (making) => at('', making),

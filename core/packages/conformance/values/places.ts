@@ -7,7 +7,7 @@ import { awkward, isAddressField, type Kind } from './awkward.ts'
  * A place of what a client asks: a JSON pointer into the request of a fixture, in which `/settings` are those of the request. A postal
  * address is one place.
  */
-export type Place = { at: string, kind: Kind, index: number, own: Json | undefined, fits: (value: Json) => boolean, most: number }
+export type Place = { at: string, kind: Kind, index: number, own: Json | undefined, fits: (value: Json) => boolean, max: number }
 
 /** What a client may ask: the request of a fixture, and its `settings`. */
 export type Asked = JsonObject
@@ -58,7 +58,7 @@ function listed (documents: Json | undefined, at: string): Found[] {
 
 function filename (at: string, document: Json | undefined): Found {
   const own = isRecord(document) ? document['filename'] as Json : undefined
-  return { at: `${at}/filename`, kind: 'filename', own, fits: () => true, most: usualMost }
+  return { at: `${at}/filename`, kind: 'filename', own, fits: () => true, max: usualMost }
 }
 
 function placesIn (value: Json, { at, schema, name }: Spot): Found[] {
@@ -80,7 +80,7 @@ function placesIn (value: Json, { at, schema, name }: Spot): Found[] {
   const given = Object.entries(value as JsonObject).filter(([field]) => !isPostal || !isAddressField(field))
   const left = Object.keys(properties).filter((field) => mayBeAdded.test(at) && !Object.hasOwn(value, field) && !isAddressField(field))
   return [
-    ...isPostal ? [{ at, kind: 'location', own: value, fits: () => true, most: usualMost } as const] : [],
+    ...isPostal ? [{ at, kind: 'location', own: value, fits: () => true, max: usualMost } as const] : [],
     ...given.flatMap(([field, inner]) => below(field, inner)),
     ...left.flatMap((field) => below(field, '').filter(({ kind }) => kind === 'text'))
   ]
@@ -109,7 +109,7 @@ function placeAt (own: string, { at, schema, name }: { at: string, schema: Recor
     : kindOf(schema)
   if (kind === undefined || choices !== undefined || one !== undefined || words.has(name)) return []
   const fit = compileJsonSchema(schema)
-  return [{ at, kind, own, fits: (value) => fit(value).ok, most: Math.min(Number(maxLength), 5 * usualMost) }]
+  return [{ at, kind, own, fits: (value) => fit(value).ok, max: Math.min(Number(maxLength), 5 * usualMost) }]
 }
 
 function kindOf ({ anyOf, type }: Record<string, unknown>): Kind | undefined {
@@ -133,9 +133,9 @@ export function markOf ({ index }: Pick<Place, 'index'>, part = 0): string {
 
 /** The values of a place, in the order of its kind. One that does not fit its schema is undefined: no client can send it. */
 export function valuesOf (place: Place): (Json | undefined)[] {
-  const { kind, own, index, most, fits } = place
+  const { kind, own, index, max, fits } = place
   return awkward[kind].map((make) => {
-    const value = make({ mark: (part) => markOf(place, part), own, index, most })
+    const value = make({ mark: (part) => markOf(place, part), own, index, max })
     return value === undefined || !fits(value) ? undefined : value
   })
 }

@@ -6,7 +6,7 @@ import type { AskedSchedule } from '../schedule.ts'
 export type Window = { zones: readonly string[], hours: Hours }
 
 /** How far ahead a dispatch may be scheduled, in days. */
-export const mostAhead = 366
+export const maxAhead = 366
 /** For so many days the hours of all windows are looked for together. */
 const lookedFor = 30
 
@@ -28,8 +28,8 @@ export function dueAt (asked: AskedSchedule, now: Date, windows: readonly Window
     return problem(asked.hours === undefined ? '/notBefore' : '/hours', 'never_open',
       'No time is within these hours in all time zones of the recipient\'s country: give "timeZone", "notBefore" and "notAfter".')
   }
-  if (at.getTime() - now.getTime() > mostAhead * day) {
-    return problem('/sendAt', 'too_late', `A dispatch can be scheduled up to ${mostAhead} days ahead.`)
+  if (at.getTime() - now.getTime() > maxAhead * day) {
+    return problem('/sendAt', 'too_late', `A dispatch can be scheduled up to ${maxAhead} days ahead.`)
   }
   return { at }
 }

@@ -79,7 +79,7 @@ export function stepSchemas (path: readonly ServiceName[], version: Version = la
 
 /** The services that can be deferred: those that do something with a document, wherever it was made. A signature needs places for it. */
 export const deferrable: readonly ServiceName[] = chainFollowers.filter((name) => services[name].signers === undefined)
-export const mostDeferred = 5
+export const maxDeferred = 5
 
 /** A step that waits for an event: all of it stands in its own object. */
 export function deferredStepSchema (service: ServiceName, version: Version = latestVersion): StepSchema {
@@ -192,7 +192,7 @@ export function deferredField (path: readonly ServiceName[], ownOf: (form: StepS
       oneOf: deferrable.map((name) => ownOf(deferredStepSchema(name, version)))
     }), {
       title: `DeferredOn${names}`,
-      maxItems: mostDeferred,
+      maxItems: maxDeferred,
       description: 'An action for an event: a service\'s fields, "on", "service".'
     }))
   }

@@ -1,7 +1,7 @@
 import { isRecord } from '@dispatch/common'
 import type { ServiceName } from '@dispatch/services'
 import { latestVersion, type Version } from '../versions.ts'
-import { deferrable, deferredStepSchema, eventsOf, mostDeferred, type StepSchema, stepSchemas, topLevelFieldsOf } from './request-schema.ts'
+import { deferrable, deferredStepSchema, eventsOf, maxDeferred, type StepSchema, stepSchemas, topLevelFieldsOf } from './request-schema.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -32,7 +32,7 @@ function placeIn (body: Fields, form: StepSchema, base: string, own: unknown, li
 
 function deferredIn (body: Fields): StepLocation[] {
   const { deferred } = body
-  return (Array.isArray(deferred) ? deferred.slice(0, mostDeferred) : []).flatMap((own: unknown, index) => {
+  return (Array.isArray(deferred) ? deferred.slice(0, maxDeferred) : []).flatMap((own: unknown, index) => {
     const service = isRecord(own) ? deferrable.find((name) => name === own['service']) : undefined
     return service === undefined ? [] : [placeIn(body, deferredStepSchema(service), `/deferred/${index}`, own, [])]
   })

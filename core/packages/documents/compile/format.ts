@@ -59,12 +59,12 @@ const moneyFormat = memoizeLru(500, (key) => {
   const [locale, currency = '', digits = ''] = key.split(' ')
   // The decimals are not those of Intl, which leaves out decimals that are rare in a country.
   const least = minorDigits(currency)
-  const most = digits === '' ? least : Number(digits)
+  const max = digits === '' ? least : Number(digits)
   return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
-    minimumFractionDigits: Math.min(most, least),
-    maximumFractionDigits: most
+    minimumFractionDigits: Math.min(max, least),
+    maximumFractionDigits: max
   })
 })
 

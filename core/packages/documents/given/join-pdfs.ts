@@ -16,14 +16,14 @@ export type JoinedPdf = { ok: true, bytes: Uint8Array<ArrayBuffer>, pages: numbe
 }
 
 /** The most pages that a PDF may have, and PDFs that are joined. */
-const mostPages = 2000
+const maxPages = 2000
 
 /** Reads the pages of a PDF. */
 export async function readPdf (bytes: Uint8Array): Promise<PdfReading> {
   return openPdf<PdfReading>(bytes, 'it can be neither printed nor signed', (pdf) => {
     const count = pdf.getPageCount()
-    return count > mostPages
-      ? unusable('too_large', `The PDF has ${count} pages, of ${mostPages} at most.`)
+    return count > maxPages
+      ? unusable('too_large', `The PDF has ${count} pages, of ${maxPages} at most.`)
       : { ok: true, pages: pdf.getPages().map(shownPage), signed: isSigned(pdf) }
   })
 }
@@ -61,7 +61,7 @@ export async function joinPdfs (pdfs: readonly Uint8Array[]): Promise<JoinedPdf>
 async function append (whole: PDFDocument | undefined, pdf: PDFDocument): Promise<{ ok: true, whole: PDFDocument } | PdfFault> {
   if (isSigned(pdf)) return unusable('signed_pdf', 'The PDF is signed: joined with others, it would not be any more.')
   const count = (whole?.getPageCount() ?? 0) + pdf.getPageCount()
-  if (count > mostPages) return unusable('too_large', `With it there are ${count} pages, of ${mostPages} at most.`)
+  if (count > maxPages) return unusable('too_large', `With it there are ${count} pages, of ${maxPages} at most.`)
   if (whole === undefined) return { ok: true, whole: pdf }
   for (const page of await whole.copyPages(pdf, pdf.getPageIndices())) whole.addPage(page)
   return { ok: true, whole }

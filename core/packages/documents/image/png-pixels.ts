@@ -49,7 +49,7 @@ function paintRow ({ x, y, dx, dy, width }: Pass, row: number, bytes: Uint8Array
 }
 
 function painter ({ type, depth, samples, palette, transparency }: PngFile, pixels: Uint8Array): Paint {
-  const most = 2 ** depth - 1
+  const max = 2 ** depth - 1
   // The transparent colour, compared sample by sample.
   const key = type === 3 || transparency.length < samples * 2
     ? []
@@ -67,9 +67,9 @@ function painter ({ type, depth, samples, palette, transparency }: PngFile, pixe
   const colors = type === 2 || type === 6 ? 3 : 1
   return (bytes, pixel, place) => {
     const isKey = key.length > 0 && key.every((value, index) => sample(bytes, pixel * samples + index, depth) === value)
-    const alpha = isKey ? 0 : samples > colors ? sample(bytes, pixel * samples + colors, depth) / most : 1
+    const alpha = isKey ? 0 : samples > colors ? sample(bytes, pixel * samples + colors, depth) / max : 1
     for (let channel = 0; channel < 3; channel++) {
-      put(place, channel, sample(bytes, pixel * samples + (colors === 3 ? channel : 0), depth) / most, alpha)
+      put(place, channel, sample(bytes, pixel * samples + (colors === 3 ? channel : 0), depth) / max, alpha)
     }
   }
 }

@@ -79,7 +79,7 @@ export function asFontTakes (word: string): string {
 /** Items in visual order from left to right: from the highest level down, each range at that level or above is reversed (Annex 9, L2). */
 export function visualOrder<T extends { level: number }> (items: readonly T[]): readonly T[] {
   if (items.every(({ level }) => level === 0)) return items
-  const highest = items.reduce((most, { level }) => Math.max(most, level), 0)
+  const highest = items.reduce((max, { level }) => Math.max(max, level), 0)
   let ordered = [...items]
   for (let level = highest; level > 0; level--) {
     ordered = groups(ordered, level).flatMap((group) => (group[0]?.level ?? 0) >= level ? group.reverse() : group)

@@ -8,20 +8,20 @@ export type Utf8 = { readonly utf8: Uint8Array, readonly isVaried?: true }
 export type BoundedText = { add: (piece: string) => void, whole: () => string }
 
 /** An empty text that may have at most so many characters. */
-export function boundedText (most: number = renderLimits.output): BoundedText {
+export function boundedText (max: number = renderLimits.output): BoundedText {
   let text = ''
   return {
     add (piece) {
       text += piece
-      if (text.length > most) throw tooLong(most)
+      if (text.length > max) throw tooLong(max)
     },
     whole: () => text
   }
 }
 
 /** Joins the pieces to one text. Throws a RenderError when they exceed the limit of characters. */
-export function joinBounded (pieces: Iterable<string>, most?: number): string {
-  const text = boundedText(most)
+export function joinBounded (pieces: Iterable<string>, max?: number): string {
+  const text = boundedText(max)
   for (const piece of pieces) text.add(piece)
   return text.whole()
 }
@@ -33,13 +33,13 @@ const encodedAtOnce = 1 << 14
  * The pieces as one text in UTF-8. Throws a RenderError when they exceed the limit of characters. A long text is encoded while it grows:
  * a million pieces that are joined at the end are copied by the garbage collector again and again, and read from slow memory.
  */
-export function encodeBounded (pieces: Iterable<string>, most: number): Utf8 {
+export function encodeBounded (pieces: Iterable<string>, max: number): Utf8 {
   const bytes: Buffer[] = []
-  let [text, room] = ['', most]
+  let [text, room] = ['', max]
   for (const piece of pieces) {
     text += piece
     if (text.length < encodedAtOnce && text.length <= room) continue
-    if (text.length > room) throw tooLong(most)
+    if (text.length > room) throw tooLong(max)
     room -= text.length
     bytes.push(Buffer.from(text))
     text = ''
@@ -47,8 +47,8 @@ export function encodeBounded (pieces: Iterable<string>, most: number): Utf8 {
   return { utf8: bytes.length === 0 ? Buffer.from(text) : Buffer.concat([...bytes, Buffer.from(text)]) }
 }
 
-function tooLong (most: number): RenderError {
-  return renderError('', 'too_large', `The text of the document, with its layout, has more than ${most} characters.`)
+function tooLong (max: number): RenderError {
+  return renderError('', 'too_large', `The text of the document, with its layout, has more than ${max} characters.`)
 }
 
 /** What {@link readable} changes; hardly any text has it. */

@@ -26,7 +26,7 @@ export function readYaml (text: string, file: string): { value: unknown, place: 
 }
 
 /** Far more than a template that a person writes, and few enough for the parser, which looks for each of them from the start. */
-const mostAliases = 100
+const maxAliases = 100
 
 /**
  * A key that is there twice, or too many aliases. This walk looks at each key once; the parser would compare each with all others of its
@@ -37,8 +37,8 @@ function faultIn (document: Document): { node: Node, message: string } | undefin
   let found: { node: Node, message: string } | undefined
   visit(document, {
     Alias (_key, node) {
-      if (++aliases <= mostAliases) return undefined
-      found = { node, message: `More than ${mostAliases} aliases.` }
+      if (++aliases <= maxAliases) return undefined
+      found = { node, message: `More than ${maxAliases} aliases.` }
       return visit.BREAK
     },
     Map (_key, { items }) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { deflateSync, inflateSync } from 'node:zlib'
 import t from 'tap'
-import { growthOf, mostGrowth } from '../../../../test/support/growth.ts'
+import { growthOf, maxGrowth } from '../../../../test/support/growth.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { dataUriOf, flattenImage, readImage } from '../image/read.ts'
 import { renderLimits } from '../model/limits.ts'
@@ -63,7 +63,7 @@ void t.test('a JPEG may announce as much as it will: each of its bytes is looked
   }
   t.ok(await growthOf(1, (size) => {
     has(t, flattenImage(announcing(size ** 5)), { width: 1 })
-  }) < mostGrowth)
+  }) < maxGrowth)
 })
 
 /** The pixels of a picture that was made flat: rows of RGB without filters. */
@@ -103,11 +103,11 @@ const unflat = fc.record({
 /** What a pixel looks like on white. */
 function expected ({ type, depth, palette = [], pixel }: PngKind, x: number, y: number): number[] {
   const samples = pixel(x, y)
-  const most = 2 ** depth - 1
+  const max = 2 ** depth - 1
   if (type === 3) return palette.slice((samples[0] ?? 0) * 3, (samples[0] ?? 0) * 3 + 3)
-  const alpha = type === 4 ? (samples[1] ?? 0) / most : type === 6 ? (samples[3] ?? 0) / most : 1
+  const alpha = type === 4 ? (samples[1] ?? 0) / max : type === 6 ? (samples[3] ?? 0) / max : 1
   const colors = type === 2 || type === 6 ? samples.slice(0, 3) : Array.from({ length: 3 }, () => samples[0] ?? 0)
-  return colors.map((value) => Math.round(255 - (255 - value / most * 255) * alpha))
+  return colors.map((value) => Math.round(255 - (255 - value / max * 255) * alpha))
 }
 
 void t.test('any kind of PNG becomes the picture that it is, on white', (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { growthOf, mostGrowth } from '../../../../test/support/growth.ts'
+import { growthOf, maxGrowth } from '../../../../test/support/growth.ts'
 import { pdfOf, wordsOf } from './support.ts'
 
 const rows: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ for (const [rule, row] of Object.entries(rows)) {
     t.ok(await growthOf(4000, async (size) => {
       // No memory of a word helps: each has a letter of its own.
       await pdfOf([{ paragraph: '{{ text }}' }], { text: String.fromCodePoint(letter++) + row.repeat(size / row.length) })
-    }) < mostGrowth)
+    }) < maxGrowth)
   })
 }
 

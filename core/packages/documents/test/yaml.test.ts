@@ -1,5 +1,5 @@
 import t from 'tap'
-import { growthOf, mostGrowth } from '../../../../test/support/growth.ts'
+import { growthOf, maxGrowth } from '../../../../test/support/growth.ts'
 import { has } from '../../../../test/support/matching.ts'
 import { readYaml } from '../source/yaml.ts'
 
@@ -26,7 +26,7 @@ const shapes: Readonly<Record<string, (size: number) => string>> = {
 
 for (const [shape, make] of Object.entries(shapes)) {
   await t.test(`eight times as many ${shape} take eight times as long`, async (t) => {
-    t.ok(await growthOf(1000, (size) => read(make(size))) < mostGrowth)
+    t.ok(await growthOf(1000, (size) => read(make(size))) < maxGrowth)
   })
 }
 

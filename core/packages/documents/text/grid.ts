@@ -53,7 +53,7 @@ function padded (text: string, width: number, align: Align): string {
 
 /** The maximum over all rows without a spread, because there may be a hundred thousand rows. */
 function longest (texts: readonly string[]): number {
-  return texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0)
+  return texts.reduce((max, text) => Math.max(max, lengthOf(text)), 0)
 }
 
 function sum (numbers: readonly number[]): number {

@@ -7,7 +7,7 @@ export type RichText = readonly RichTextRun[]
 export type RichTextRun = { text: string, bold?: boolean, italic?: boolean, link?: string }
 
 /** The most characters of a cell (ECMA-376-1, 18.18.11). */
-export const mostCharacters = 32_767
+export const maxCharacters = 32_767
 
 /** Runs as the text of a cell. There are no pages, so page fields are 1. */
 export function richTextOf (runs: readonly TextRun[], locale: string): RichText {
@@ -40,7 +40,7 @@ export function richTextLines (words: RichText): RichText[] {
 
 /** The text in portions for one cell each: nearly always one. */
 export function portions (words: RichText): RichText[] {
-  if (lengthOf(words) <= mostCharacters) return [words]
+  if (lengthOf(words) <= maxCharacters) return [words]
   return textOfRichText(words).match(portion)?.map((text) => [{ text }]) ?? []
 }
 
@@ -52,7 +52,7 @@ export function lengthOf (words: RichText): number {
 }
 
 /** The end is never between the halves of a surrogate pair. */
-const portion = new RegExp(`[^]{1,${mostCharacters - 1}}(?![\\udc00-\\udfff])`, 'g')
+const portion = new RegExp(`[^]{1,${maxCharacters - 1}}(?![\\udc00-\\udfff])`, 'g')
 
 export function textOfRichText (words: RichText): string {
   return words.map(({ text }) => text).join('')

@@ -3,7 +3,7 @@ import { type CellLine, cellReference, columnName, type PlacedCell } from './cel
 import { usualHeight } from './text-lines.ts'
 
 /** Slightly less than the highest row of a sheet in points. */
-const mostHeight = 400
+const maxHeight = 400
 
 /** Writes the rows of a sheet, one below the other. `merged` and `links` are written after them. */
 export type Rows = {
@@ -29,7 +29,7 @@ export function createRows (): Rows {
     count: () => count,
     height: () => sum,
     add ({ cells, height: wanted }) {
-      const height = Math.min(mostHeight, wanted)
+      const height = Math.min(maxHeight, wanted)
       count++
       sum += height
       for (const placed of cells) note(placed, count)

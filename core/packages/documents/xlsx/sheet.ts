@@ -24,9 +24,9 @@ type Extent = { first: number, last: number }
 const room: CellLine = { cells: [], height: 6 }
 
 /** The most rows above a table that stay fixed while scrolling. More would leave no space for the table on a screen. */
-const mostFrozen = 20
+const maxFrozen = 20
 /** The most links of a sheet. After that, a text keeps its words only. */
-const mostLinks = 65_530
+const maxLinks = 65_530
 
 /** Lays out a sheet: text, a table, more text. */
 export function createSheet ({ above, table, below }: SheetSection, print: Print, setting: SheetContext): Sheet {
@@ -41,7 +41,7 @@ export function createSheet ({ above, table, below }: SheetSection, print: Print
     // If the table fits on one page, its header would otherwise repeat above the text on the next page.
     titles: () => tableEnd > heightOf(print) ? header : undefined,
     relations: () =>
-      rows.links.slice(0, mostLinks).map(({ url }, index) => ({
+      rows.links.slice(0, maxLinks).map(({ url }, index) => ({
         id: `rId${index + 1}`,
         type: relationType('hyperlink'),
         target: url,
@@ -86,7 +86,7 @@ function* worksheet (
   yield element('sheetPr', {}, element('pageSetUpPr', { fitToPage: 1 }))
   yield element('sheetViews', {},
     element('sheetView', { showGridLines: 0, rightToLeft: direction === 'rtl' ? 1 : undefined, workbookViewId: 0 },
-      header === undefined || header > mostFrozen ? none : frozen(header)))
+      header === undefined || header > maxFrozen ? none : frozen(header)))
   yield element('sheetFormatPr', { defaultRowHeight: usualHeight })
   yield element('cols', {},
     ...columns.map((width, index) =>
@@ -99,7 +99,7 @@ function* worksheet (
     yield element('mergeCells', { count: rows.merged.length }, ...rows.merged.map((ref) => element('mergeCell', { ref })))
   }
   if (rows.links.length > 0) {
-    yield element('hyperlinks', {}, ...rows.links.slice(0, mostLinks).map(({ name }, index) =>
+    yield element('hyperlinks', {}, ...rows.links.slice(0, maxLinks).map(({ name }, index) =>
       element('hyperlink', { ref: name, 'r:id': `rId${index + 1}` })
     ))
   }

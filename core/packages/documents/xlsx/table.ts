@@ -66,9 +66,9 @@ function isSingle (contents: Contents): contents is Content {
 }
 
 function lineOf (cells: readonly Content[]): CellLine {
-  let most = usualHeight
-  for (const { height = 0 } of cells) if (height > most) most = height
-  return { cells, height: most }
+  let max = usualHeight
+  for (const { height = 0 } of cells) if (height > max) max = height
+  return { cells, height: max }
 }
 
 /** Makes the cells of a column. The styles of its numbers are created once: nearly always, they differ in their decimals only. */
@@ -106,7 +106,7 @@ function textContent (words: RichText, column: number, look: CellStyle, { styles
 type Summed = { rows: readonly (readonly Cell[])[], ranges: readonly string[] }
 
 /** The most ranges of a sum. */
-const mostRanges = 255
+const maxRanges = 255
 
 /**
  * The totals from a row of the sheet on, with their values under the last column. A value is a formula if the formula gives the same
@@ -119,7 +119,7 @@ function totalRows (
   first: number,
   setting: SheetContext
 ): CellLine[] {
-  const sum = totals.length === 0 || ranges.length > mostRanges
+  const sum = totals.length === 0 || ranges.length > maxRanges
     ? undefined
     : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }))
   const made: CellLine[] = []

@@ -27,7 +27,7 @@ export type StoredNumber = { number: string, decimals: number }
 export function storedNumber (cell: NumberCell): StoredNumber | undefined {
   if (cell.type === 'date') return dated(cell.value)
   const value = amountOf(cell)
-  if (value.length > mostDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
+  if (value.length > maxDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > maxDigits) return undefined
   const point = value.indexOf('.')
   // A sheet stores a percentage as its hundredth. With so few digits, the nearest double has the same digits.
   return {
@@ -71,7 +71,7 @@ function moneyDecimals (decimals: number, least: number, digits = least): number
 }
 
 /** How many digits a number of a sheet can hold: it is a double (IEEE 754). */
-const mostDigits = 15
+const maxDigits = 15
 
 /** A decimal without exponent and without trailing zeros. */
 export function exactly (value: Decimal | Exact): string {

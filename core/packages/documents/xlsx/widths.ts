@@ -36,10 +36,10 @@ function totalsWidth (totals: readonly ResolvedTotal[], locale: string): number 
 /** The width of the longest number. Text needs no least width, because it wraps. */
 function numbersWidth (cells: Iterable<Cell | undefined>, locale: string): number {
   let longest: Cell | undefined
-  let most = 0
+  let max = 0
   for (const cell of cells) {
     const length = cell === undefined || !isNumberCell(cell) ? 0 : String(cell.value).length
-    if (length > most) [longest, most] = [cell, length]
+    if (length > max) [longest, max] = [cell, length]
   }
   return longest === undefined ? 0 : digitsWide(plainText(formatCell(longest, locale))) + edges
 }

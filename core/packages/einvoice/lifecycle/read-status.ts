@@ -7,15 +7,15 @@ import type { InvoiceStatus, StatusAmount, StatusDetail, StatusParty } from './s
 const root = 'rsm:CrossDomainAcknowledgementAndResponse'
 
 /** Of a message: more is none that platforms send. */
-const mostBytes = 5 * 1024 * 1024
-const mostReferences = 10_000
+const maxBytes = 5 * 1024 * 1024
+const maxReferences = 10_000
 
 /**
  * The statuses in a CDAR message: one for each invoice that it is about. What it says of an invoice and is not known here is left out.
  * Throws {@link UnreadableInvoice} for bytes that are no such message.
  */
 export function readStatus (bytes: Uint8Array): InvoiceStatus[] {
-  if (bytes.length > mostBytes) throw new UnreadableInvoice('too_large', `A message about invoices has ${mostBytes} bytes at most.`)
+  if (bytes.length > maxBytes) throw new UnreadableInvoice('too_large', `A message about invoices has ${maxBytes} bytes at most.`)
   const message = parseXml(bytes)
   if (message.name !== root) {
     throw new UnreadableInvoice('not_an_invoice', `This is no message about an invoice (CDAR), but ${message.name}.`)
@@ -37,7 +37,7 @@ export function readStatus (bytes: Uint8Array): InvoiceStatus[] {
       ...referenced(reference)
     }))
   )
-  if (statuses.length > mostReferences) throw new UnreadableInvoice('too_large', `A message is about ${mostReferences} invoices at most.`)
+  if (statuses.length > maxReferences) throw new UnreadableInvoice('too_large', `A message is about ${maxReferences} invoices at most.`)
   return statuses
 }
 

@@ -12,17 +12,17 @@ export type PdfFile = {
 }
 
 /** More objects than any invoice has. */
-const mostObjects = 500_000
-const mostSections = 1000
+const maxObjects = 500_000
+const maxSections = 1000
 
 /** Where an object is: at a byte, or in a stream of objects. */
 type Entry = { at: number } | { stream: number, index: number }
 type Found = { value: PdfValue, stream: { start: number } | undefined }
 
 /**
- * Opens a PDF by its tables of objects (ISO 32000-2, 7.5). `most`: how many bytes may come out of its compressed streams, in all.
+ * Opens a PDF by its tables of objects (ISO 32000-2, 7.5). `max`: how many bytes may come out of its compressed streams, in all.
  */
-export function openPdf (bytes: Uint8Array, most: number): PdfFile {
+export function openPdf (bytes: Uint8Array, max: number): PdfFile {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const buffer = whole.subarray(Math.max(whole.indexOf('%PDF-'), 0))
   const text = buffer.toString('latin1')
@@ -30,7 +30,7 @@ export function openPdf (bytes: Uint8Array, most: number): PdfFile {
   const known = new Map<number, Found>()
   const opening = new Set<number>()
   const streams = new Map<number, PdfValue[]>()
-  let left = most
+  let left = max
 
   function resolve (value: PdfValue | undefined): PdfValue {
     return isReference(value) ? find(value.reference).value : value ?? null
@@ -71,7 +71,7 @@ export function openPdf (bytes: Uint8Array, most: number): PdfFile {
     const [count, first] = [resolve(value.get('/N')), resolve(value.get('/First'))]
     const inside = content.toString('latin1')
     const head = new PdfReader(inside, 0)
-    const offsets = Array.from({ length: typeof count === 'number' ? Math.min(Math.max(count, 0), mostObjects) : 0 }, () => {
+    const offsets = Array.from({ length: typeof count === 'number' ? Math.min(Math.max(count, 0), maxObjects) : 0 }, () => {
       head.value()
       return head.value()
     })
@@ -97,7 +97,7 @@ export function openPdf (bytes: Uint8Array, most: number): PdfFile {
       plain = inflateSync(content, { maxOutputLength: Math.max(left, 1), finishFlush: constants.Z_SYNC_FLUSH })
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw damaged('a stream cannot be unpacked')
-      throw new UnreadableInvoice('too_large', `The PDF unpacks to more than ${most / 1024 / 1024} MiB.`, { cause })
+      throw new UnreadableInvoice('too_large', `The PDF unpacks to more than ${max / 1024 / 1024} MiB.`, { cause })
     }
     left -= plain.length
     if (!isDictionary(settings) || Number(settings.get('/Predictor') ?? 1) < 10) return plain
@@ -124,14 +124,14 @@ function readTables (text: string, { entries, objectAt, decoded }: Tables): Dict
   const [, offset] = /^startxref\s+(\d+)/.exec(text.slice(Math.max(start, 0), start + 40)) ?? []
   if (start < 0 || offset === undefined) throw damaged('it does not say where its table of objects is')
   const add = (number: number, entry: Entry | undefined): void => {
-    if (entries.size >= mostObjects) throw new UnreadableInvoice('too_large', `The PDF has more than ${mostObjects} objects.`)
+    if (entries.size >= maxObjects) throw new UnreadableInvoice('too_large', `The PDF has more than ${maxObjects} objects.`)
     if (entry !== undefined && !entries.has(number)) entries.set(number, entry)
   }
   const seen = new Set<number>()
   const open = [Number(offset)]
   let newest: Dictionary | undefined
   for (let at = open.shift(); at !== undefined; at = open.shift()) {
-    if (seen.has(at) || seen.size > mostSections) continue
+    if (seen.has(at) || seen.size > maxSections) continue
     seen.add(at)
     const trailer = /^\s*xref/.test(text.slice(at, at + 20)) ? readTable(text, at, add) : readStream(objectAt(at), decoded, add)
     newest ??= trailer

@@ -6,11 +6,11 @@ import { UnreadableInvoice } from './unreadable.ts'
 const names = ['factur-x.xml', 'zugferd-invoice.xml', 'xrechnung.xml', 'order-x.xml']
 
 /** More nodes of a tree, and files, than any invoice has. */
-const mostNodes = 1000
+const maxNodes = 1000
 
-/** The XML of an invoice in a PDF, with its name. `most`: how many bytes may be unpacked. */
-export function embeddedInvoice (bytes: Uint8Array, most: number): { name: string, bytes: Uint8Array } {
-  const pdf = openPdf(bytes, most)
+/** The XML of an invoice in a PDF, with its name. `max`: how many bytes may be unpacked. */
+export function embeddedInvoice (bytes: Uint8Array, max: number): { name: string, bytes: Uint8Array } {
+  const pdf = openPdf(bytes, max)
   const { trailer, resolve } = pdf
   if (trailer.has('/Encrypt')) throw new UnreadableInvoice('encrypted', 'The PDF is encrypted: an invoice in a PDF is not.')
   const root = resolve(trailer.get('/Root'))
@@ -32,11 +32,11 @@ type EmbeddedFile = { name: string, stream: PdfValue | undefined }
 function filesIn (root: Dictionary, { resolve }: PdfFile): EmbeddedFile[] {
   const specifications: PdfValue[] = []
   const associated = resolve(root.get('/AF'))
-  if (isList(associated)) specifications.push(...associated.slice(0, mostNodes))
+  if (isList(associated)) specifications.push(...associated.slice(0, maxNodes))
   const tree = resolve(root.get('/Names'))
   const open: (PdfValue | undefined)[] = isDictionary(tree) ? [tree.get('/EmbeddedFiles')] : []
   const seen = new Set<number>()
-  for (let node = open.pop(), count = 0; node !== undefined && count < mostNodes; node = open.pop(), count++) {
+  for (let node = open.pop(), count = 0; node !== undefined && count < maxNodes; node = open.pop(), count++) {
     if (isReference(node)) {
       if (seen.has(node.reference)) continue
       seen.add(node.reference)
@@ -44,8 +44,8 @@ function filesIn (root: Dictionary, { resolve }: PdfFile): EmbeddedFile[] {
     const inside = resolve(node)
     if (!isDictionary(inside)) continue
     const [kids, pairs] = [resolve(inside.get('/Kids')), resolve(inside.get('/Names'))]
-    if (isList(kids)) open.push(...kids.slice(0, mostNodes))
-    if (isList(pairs)) specifications.push(...pairs.slice(0, 2 * mostNodes).filter((_, index) => index % 2 === 1))
+    if (isList(kids)) open.push(...kids.slice(0, maxNodes))
+    if (isList(pairs)) specifications.push(...pairs.slice(0, 2 * maxNodes).filter((_, index) => index % 2 === 1))
   }
   return specifications.flatMap((one) => {
     const specification = resolve(one)

@@ -13,7 +13,7 @@ export type Cardinality = {
   at: string
   what: string
   least?: number
-  most?: number
+  max?: number
   attribute?: string
   different?: boolean
 }
@@ -41,7 +41,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:ContractDocumentReference/cbc:ID',
     at: '/contractReference',
     what: 'The contract (BT-12)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-02',
@@ -49,7 +49,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:ReceiptDocumentReference/cbc:ID',
     at: '/receiptReference',
     what: 'The receiving advice (BT-15)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-03',
@@ -57,7 +57,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:DespatchDocumentReference/cbc:ID',
     at: '/despatchReference',
     what: 'The despatch advice (BT-16)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-04',
@@ -65,17 +65,17 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AdditionalDocumentReference[cbc:DocumentTypeCode=130]/cbc:ID',
     at: '/object',
     what: 'The invoiced object (BT-18)',
-    most: 1
+    max: 1
   },
-  { id: 'UBL-SR-05', within: '', path: 'cac:PaymentTerms/cbc:Note', at: '/paymentTerms', what: 'The terms of payment (BT-20)', most: 1 },
-  { id: 'UBL-SR-08', within: '', path: 'cac:InvoicePeriod', at: '/period', what: 'The period (BG-14)', most: 1 },
+  { id: 'UBL-SR-05', within: '', path: 'cac:PaymentTerms/cbc:Note', at: '/paymentTerms', what: 'The terms of payment (BT-20)', max: 1 },
+  { id: 'UBL-SR-08', within: '', path: 'cac:InvoicePeriod', at: '/period', what: 'The period (BG-14)', max: 1 },
   {
     id: 'UBL-SR-09',
     within: '',
     path: 'cac:AccountingSupplierParty/cac:Party/cac:PartyLegalEntity/cbc:RegistrationName',
     at: '/seller/name',
     what: 'The name of the seller (BT-27)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-10',
@@ -83,7 +83,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingSupplierParty/cac:Party/cac:PartyName/cbc:Name',
     at: '/seller/tradingName',
     what: 'The trading name of the seller (BT-28)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-11',
@@ -91,7 +91,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingSupplierParty/cac:Party/cac:PartyLegalEntity/cbc:CompanyID',
     at: '/seller/registration',
     what: 'The registration of the seller (BT-30)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-12',
@@ -99,7 +99,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingSupplierParty/cac:Party/cac:PartyTaxScheme[cac:TaxScheme/cbc:ID=VAT]/cbc:CompanyID',
     at: '/seller/vatId',
     what: 'The VAT number of the seller (BT-31)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-13',
@@ -107,7 +107,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingSupplierParty/cac:Party/cac:PartyTaxScheme[cac:TaxScheme/cbc:ID!=VAT]/cbc:CompanyID',
     at: '/seller/taxId',
     what: 'The tax number of the seller (BT-32)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-14',
@@ -115,7 +115,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingSupplierParty/cac:Party/cac:PartyLegalEntity/cbc:CompanyLegalForm',
     at: '/seller/legalForm',
     what: 'The legal form of the seller (BT-33)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-15',
@@ -123,7 +123,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingCustomerParty/cac:Party/cac:PartyLegalEntity/cbc:RegistrationName',
     at: '/customer/name',
     what: 'The name of the customer (BT-44)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-16',
@@ -131,7 +131,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingCustomerParty/cac:Party/cac:PartyIdentification/cbc:ID',
     at: '/customer/id',
     what: 'The id of the customer (BT-46)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-17',
@@ -139,7 +139,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingCustomerParty/cac:Party/cac:PartyLegalEntity/cbc:CompanyID',
     at: '/customer/registration',
     what: 'The registration of the customer (BT-47)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-18',
@@ -147,43 +147,43 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AccountingCustomerParty/cac:Party/cac:PartyTaxScheme[cac:TaxScheme/cbc:ID=VAT]/cbc:CompanyID',
     at: '/customer/vatId',
     what: 'The VAT number of the customer (BT-48)',
-    most: 1
+    max: 1
   },
-  { id: 'UBL-SR-24', within: '', path: 'cac:Delivery', at: '/delivery', what: 'The delivery (BG-13)', most: 1 },
+  { id: 'UBL-SR-24', within: '', path: 'cac:Delivery', at: '/delivery', what: 'The delivery (BG-13)', max: 1 },
   {
     id: 'UBL-SR-29',
     within: '',
     path: creditors,
     at: '/payment/mandate/creditorId',
     what: 'The id of the creditor (BT-90)',
-    most: 1
+    max: 1
   },
-  { id: 'UBL-SR-39', within: '', path: 'cac:ProjectReference/cbc:ID', at: '/projectReference', what: 'The project (BT-11)', most: 1 },
+  { id: 'UBL-SR-39', within: '', path: 'cac:ProjectReference/cbc:ID', at: '/projectReference', what: 'The project (BT-11)', max: 1 },
   {
     id: 'UBL-SR-40',
     within: '',
     path: 'cac:AccountingCustomerParty/cac:Party/cac:PartyName/cbc:Name',
     at: '/customer/tradingName',
     what: 'The trading name of the customer (BT-45)',
-    most: 1
+    max: 1
   },
-  { id: 'UBL-SR-45', within: '', path: 'cac:PaymentMeans/cbc:PaymentDueDate', at: '/dueDate', what: 'The due date (BT-9)', most: 1 },
+  { id: 'UBL-SR-45', within: '', path: 'cac:PaymentMeans/cbc:PaymentDueDate', at: '/dueDate', what: 'The due date (BT-9)', max: 1 },
   {
     id: 'UBL-SR-49',
     within: '',
     path: 'cac:InvoicePeriod/cbc:DescriptionCode',
     at: '/taxPointCode',
     what: 'The code of the VAT point date (BT-8)',
-    most: 1
+    max: 1
   },
-  { id: 'UBL-SR-54', within: '', path: 'cac:PaymentMeans/cac:CardAccount', at: '/payment/card', what: 'The card (BG-18)', most: 1 },
+  { id: 'UBL-SR-54', within: '', path: 'cac:PaymentMeans/cac:CardAccount', at: '/payment/card', what: 'The card (BG-18)', max: 1 },
   {
     id: 'UBL-SR-55',
     within: '',
     path: 'cac:PaymentMeans/cac:PaymentMandate',
     at: '/payment/mandate',
     what: 'The mandate (BG-19)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-56',
@@ -191,7 +191,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:OriginatorDocumentReference/cbc:ID',
     at: '/tenderReference',
     what: 'The tender (BT-17)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-44',
@@ -199,7 +199,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PaymentMeans/cbc:PaymentID',
     at: '/payment/reference',
     what: 'The remittance information (BT-83)',
-    most: 1,
+    max: 1,
     different: true
   },
   {
@@ -208,7 +208,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PaymentMeans/cbc:PaymentMeansCode',
     at: '/payment/text',
     what: 'The means of payment in words (BT-82)',
-    most: 1,
+    max: 1,
     attribute: 'name'
   },
   {
@@ -217,7 +217,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PaymentMeans/cbc:PaymentMeansCode',
     at: '/payment/means',
     what: 'The means of payment (BT-81)',
-    most: 1,
+    max: 1,
     different: true
   },
   {
@@ -226,7 +226,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PartyTaxScheme',
     at: '/seller',
     what: 'A tax scheme of the seller',
-    most: 2
+    max: 2
   },
   {
     id: 'UBL-SR-51',
@@ -234,7 +234,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:AddressLine',
     at: '',
     what: 'The third line of an address',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-33',
@@ -242,7 +242,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cbc:DocumentDescription',
     at: '',
     what: 'The description of a supporting document (BT-123)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-25',
@@ -250,7 +250,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:DeliveryParty/cac:PartyName/cbc:Name',
     at: '/delivery/name',
     what: 'The name of where it was delivered (BT-70)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-30',
@@ -258,7 +258,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cbc:AllowanceChargeReason',
     at: '/allowances/*/reason',
     what: 'The reason of an allowance (BT-97)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-31',
@@ -266,7 +266,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cbc:AllowanceChargeReason',
     at: '/charges/*/reason',
     what: 'The reason of a charge (BT-104)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-53',
@@ -290,7 +290,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cbc:Note',
     at: '/lines/*/note',
     what: 'The note of a line (BT-127)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-35',
@@ -298,7 +298,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:OrderLineReference/cbc:LineID',
     at: '/lines/*/orderLine',
     what: 'The line of the order (BT-132)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-36',
@@ -306,7 +306,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:InvoicePeriod',
     at: '/lines/*/period',
     what: 'The period of a line (BG-26)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-37',
@@ -314,7 +314,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:Price/cac:AllowanceCharge/cbc:Amount',
     at: '/lines/*/priceDiscount',
     what: 'The discount of a price (BT-147)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-50',
@@ -322,7 +322,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:Item/cbc:Description',
     at: '/lines/*/description',
     what: 'The description of what is invoiced (BT-154)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-52',
@@ -330,7 +330,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:DocumentReference',
     at: '/lines/*/object',
     what: 'The object of a line (BT-128)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-48',
@@ -339,7 +339,7 @@ export const ublStructure: readonly Cardinality[] = [
     at: '/lines/*/taxCategory',
     what: 'The VAT category of a line (BT-151)',
     least: 1,
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-19',
@@ -347,7 +347,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PartyName/cbc:Name',
     at: '/payee/name',
     what: 'The name of the payee (BT-59)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-20',
@@ -355,7 +355,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PartyIdentification/cbc:ID[@schemeID!=SEPA]',
     at: '/payee/id',
     what: 'The id of the payee (BT-60)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-21',
@@ -363,7 +363,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PartyLegalEntity/cbc:CompanyID',
     at: '/payee/registration',
     what: 'The registration of the payee (BT-61)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-26',
@@ -371,7 +371,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cbc:PaymentID',
     at: '/payment/reference',
     what: 'The remittance information of a payment (BT-83)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-27',
@@ -379,7 +379,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cbc:PaymentMeansCode',
     at: '/payment/means',
     what: 'The code of a means of payment (BT-81)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-28',
@@ -387,7 +387,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PaymentMandate/cbc:ID',
     at: '/payment/mandate/reference',
     what: 'The reference of the mandate (BT-89)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-06',
@@ -395,7 +395,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:InvoiceDocumentReference',
     at: '/precedingInvoices/*',
     what: 'The preceding invoice of a reference (BG-3)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-07',
@@ -411,7 +411,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PartyName/cbc:Name',
     at: '/taxRepresentative/name',
     what: 'The name of the tax representative (BT-62)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-23',
@@ -419,7 +419,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:PartyTaxScheme/cbc:CompanyID',
     at: '/taxRepresentative/vatId',
     what: 'The VAT number of the tax representative (BT-63)',
-    most: 1
+    max: 1
   },
   {
     id: 'UBL-SR-32',
@@ -427,7 +427,7 @@ export const ublStructure: readonly Cardinality[] = [
     path: 'cac:TaxCategory/cbc:TaxExemptionReason',
     at: '/taxExemptionReason',
     what: 'The reason why no VAT is due (BT-120)',
-    most: 1
+    max: 1
   }
 ]
 
@@ -439,7 +439,7 @@ export const ciiStructure: readonly Cardinality[] = [
     at: '',
     what: 'The specification (BT-24)',
     least: 1,
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-010',
@@ -448,9 +448,9 @@ export const ciiStructure: readonly Cardinality[] = [
     at: '',
     what: 'The id of the specification (BT-24)',
     least: 1,
-    most: 1
+    max: 1
   },
-  { id: 'CII-SR-014', within: 'rsm:ExchangedDocument', path: 'ram:TypeCode', at: '/type', what: 'The type (BT-3)', least: 1, most: 1 },
+  { id: 'CII-SR-014', within: 'rsm:ExchangedDocument', path: 'ram:TypeCode', at: '/type', what: 'The type (BT-3)', least: 1, max: 1 },
   {
     id: 'CII-SR-046',
     within: `${lines}/ram:SpecifiedTradeProduct/ram:GlobalID`,
@@ -467,7 +467,7 @@ export const ciiStructure: readonly Cardinality[] = [
     at: '',
     what: 'The country of origin (BT-159)',
     least: 1,
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-069',
@@ -476,7 +476,7 @@ export const ciiStructure: readonly Cardinality[] = [
     at: '',
     what: 'The name of an attribute (BT-160)',
     least: 1,
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-072',
@@ -485,7 +485,7 @@ export const ciiStructure: readonly Cardinality[] = [
     at: '',
     what: 'The value of an attribute (BT-161)',
     least: 1,
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-439',
@@ -494,7 +494,7 @@ export const ciiStructure: readonly Cardinality[] = [
     at: '/lines/*/unitPrice',
     what: 'The price of a line (BT-146)',
     least: 1,
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-440',
@@ -502,7 +502,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:ActualAmount',
     at: '',
     what: 'The discount of a price (BT-147)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-463',
@@ -518,7 +518,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:RateApplicablePercent',
     at: '',
     what: 'The rate of an allowance or a charge',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-472',
@@ -526,7 +526,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:CategoryTradeTax',
     at: '',
     what: 'The VAT of an allowance or a charge',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-473',
@@ -534,7 +534,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:ActualAmount',
     at: '',
     what: 'The amount of an allowance or a charge',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-455',
@@ -542,7 +542,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:SellerTradeParty/ram:DefinedTradeContact',
     at: '/seller/contact',
     what: 'The contact of the seller (BG-6)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-456',
@@ -550,7 +550,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:BuyerTradeParty/ram:DefinedTradeContact',
     at: '/customer/contact',
     what: 'The contact of the customer (BG-9)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-459',
@@ -558,7 +558,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:SellerTradeParty/ram:URIUniversalCommunication',
     at: '/seller/electronicAddress',
     what: 'The electronic address of the seller (BT-34)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-460',
@@ -566,7 +566,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:BuyerTradeParty/ram:URIUniversalCommunication',
     at: '/customer/electronicAddress',
     what: 'The electronic address of the customer (BT-49)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-461',
@@ -574,7 +574,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:ApplicableTradeTax/ram:TaxPointDate',
     at: '/taxPointDate',
     what: 'The VAT point date (BT-7)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-462',
@@ -582,7 +582,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:ApplicableTradeTax/ram:DueDateTypeCode',
     at: '/taxPointCode',
     what: 'The code of the VAT point date (BT-8)',
-    most: 1,
+    max: 1,
     different: true
   },
   {
@@ -591,7 +591,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:SpecifiedTradeSettlementPaymentMeans/ram:TypeCode',
     at: '/payment/means',
     what: 'The means of payment (BT-81)',
-    most: 1,
+    max: 1,
     different: true
   },
   {
@@ -600,7 +600,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:SpecifiedTradeSettlementPaymentMeans/ram:Information',
     at: '/payment/text',
     what: 'The means of payment in words (BT-82)',
-    most: 1,
+    max: 1,
     different: true
   },
   {
@@ -609,7 +609,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:PaymentReference',
     at: '/payment/reference',
     what: 'The remittance information (BT-83)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-477',
@@ -617,7 +617,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:LineTotalAmount',
     at: '/subtotal',
     what: 'The sum of the lines (BT-106)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-478',
@@ -625,7 +625,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:ChargeTotalAmount',
     at: '',
     what: 'The sum of the charges (BT-108)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-479',
@@ -633,7 +633,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:AllowanceTotalAmount',
     at: '',
     what: 'The sum of the allowances (BT-107)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-480',
@@ -641,7 +641,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:TaxBasisTotalAmount',
     at: '',
     what: 'The total without VAT (BT-109)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-481',
@@ -649,7 +649,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:RoundingAmount',
     at: '/roundingAmount',
     what: 'The rounding (BT-114)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-482',
@@ -657,7 +657,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:GrandTotalAmount',
     at: '/total',
     what: 'The total with VAT (BT-112)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-484',
@@ -665,7 +665,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:TotalPrepaidAmount',
     at: '/prepaidAmount',
     what: 'What was paid (BT-113)',
-    most: 1
+    max: 1
   },
   {
     id: 'CII-SR-487',
@@ -673,7 +673,7 @@ export const ciiStructure: readonly Cardinality[] = [
     path: 'ram:DuePayableAmount',
     at: '/amountDue',
     what: 'The amount due (BT-115)',
-    most: 1
+    max: 1
   }
 ]
 
@@ -700,7 +700,7 @@ function german (rate: string, transfer: readonly [string, string], [byCard, byD
       path: `${card} | ${mandate}`,
       at: '/payment',
       what: 'A card or a mandate of a credit transfer',
-      most: 0
+      max: 0
     },
     {
       id: byCard,
@@ -708,7 +708,7 @@ function german (rate: string, transfer: readonly [string, string], [byCard, byD
       path: `${account} | ${mandate}`,
       at: '/payment',
       what: 'An account or a mandate of a payment by card',
-      most: 0
+      max: 0
     },
     {
       id: byDebit,
@@ -716,7 +716,7 @@ function german (rate: string, transfer: readonly [string, string], [byCard, byD
       path: `${account} | ${card}`,
       at: '/payment',
       what: 'A card, or an account of the seller, of a direct debit',
-      most: 0
+      max: 0
     }
   ]
 }
@@ -746,21 +746,21 @@ export const xrechnungStructure: Readonly<Record<'UBL' | 'CII', readonly Cardina
         codes: ['30', '58'],
         path: 'ram:ApplicableTradeSettlementFinancialCard',
         what: 'A card of a credit transfer',
-        most: 0
+        max: 0
       },
       {
         id: 'BR-DE-24-b',
         codes: ['48', '54', '55'],
         path: 'ram:PayeePartyCreditorFinancialAccount',
         what: 'An account of a payment by card',
-        most: 0
+        max: 0
       },
       {
         id: 'BR-DE-25-b',
         codes: ['59'],
         path: 'ram:PayeePartyCreditorFinancialAccount | ram:ApplicableTradeSettlementFinancialCard',
         what: 'A card, or an account of the seller, of a direct debit',
-        most: 0
+        max: 0
       }
     ].map(({ codes, ...rule }) => ({
       ...rule,
@@ -783,7 +783,7 @@ export const sharedStructure: Readonly<Record<'UBL' | 'CII', readonly Cardinalit
       path: 'cac:DocumentReference[cbc:DocumentTypeCode!=130]',
       at: '/lines/*/object',
       what: 'A document of a line other than its object (130)',
-      most: 0
+      max: 0
     }
   ],
   CII: [
@@ -794,7 +794,7 @@ export const sharedStructure: Readonly<Record<'UBL' | 'CII', readonly Cardinalit
       path: 'ram:SpecifiedLineTradeSettlement/ram:AdditionalReferencedDocument[ram:TypeCode!=130]',
       at: '/lines/*/object',
       what: 'A document of a line other than its object (130)',
-      most: 0
+      max: 0
     }
   ]
 }
@@ -811,7 +811,7 @@ export const peppolStructure: readonly Cardinality[] = [
     path: 'cac:AdditionalDocumentReference[cbc:DocumentTypeCode=50]',
     at: '/projectReference',
     what: 'The project of a credit note (BT-11)',
-    most: 1
+    max: 1
   },
   {
     id: 'PEPPOL-EN16931-R100',
@@ -819,7 +819,7 @@ export const peppolStructure: readonly Cardinality[] = [
     path: 'cac:DocumentReference',
     at: '/lines/*/object',
     what: 'The invoiced object of a line (BT-128)',
-    most: 1
+    max: 1
   }
 ]
 

@@ -108,16 +108,16 @@ function nodesAtAny (node: XmlNode, paths: string): XmlNode[] {
   return paths === '' ? [node] : paths.split(' | ').flatMap((path) => nodesAt(node, path))
 }
 
-function brokenIn (root: XmlNode, { id, within, at, what, least = 0, most = Infinity, ...counted }: Cardinality): StructureProblem[] {
+function brokenIn (root: XmlNode, { id, within, at, what, least = 0, max = Infinity, ...counted }: Cardinality): StructureProblem[] {
   return nodesAtAny(root, within).flatMap((node, index) => {
     const found = countedIn(node, counted)
-    if (found.length >= least && found.length <= most) return []
+    if (found.length >= least && found.length <= max) return []
     const message = found.length < least
       ? `${what} is missing.`
-      : most === 0
+      : max === 0
       ? `${what} has no place here.`
-      : `${what} stands ${most === 1 ? 'once' : `${most} times`} at most: the file has ${found.length}.`
-    return [{ path: at.replace('*', String(placeOf(node, index))), code: id, message, node: found[most] ?? node }]
+      : `${what} stands ${max === 1 ? 'once' : `${max} times`} at most: the file has ${found.length}.`
+    return [{ path: at.replace('*', String(placeOf(node, index))), code: id, message, node: found[max] ?? node }]
   })
 }
 

@@ -31,9 +31,9 @@ const prefixes: Readonly<Record<string, string>> = {
 
 /** Deeper nesting than in any invoice; and elements, which take more memory than their text. */
 const deepest = 60
-const mostElements = 600_000
+const maxElements = 600_000
 /** Attributes are counted too: an element can have many. */
-const mostAttributes = 300_000
+const maxAttributes = 300_000
 
 /** Reads XML; its root. Nothing is fetched or replaced: a document type, the source of entities, is refused. */
 export function parseXml (bytes: Uint8Array): XmlNode {
@@ -54,12 +54,12 @@ export function parseXml (bytes: Uint8Array): XmlNode {
     start = parser.column === 0
       ? { line: parser.line - 1, column: 1 }
       : { line: parser.line, column: Math.max(parser.column - name.length - 1, 1) }
-    if (++elements > mostElements || ++depth > deepest) {
-      refuse('too_large', `The XML has more than ${mostElements} elements or ${deepest} levels.`)
+    if (++elements > maxElements || ++depth > deepest) {
+      refuse('too_large', `The XML has more than ${maxElements} elements or ${deepest} levels.`)
     }
   })
   parser.on('attribute', () => {
-    if (++attributes > mostAttributes) refuse('too_large', `The XML has more than ${mostAttributes} attributes.`)
+    if (++attributes > maxAttributes) refuse('too_large', `The XML has more than ${maxAttributes} attributes.`)
   })
   parser.on('opentag', ({ local, uri, attributes: given }) => {
     const node: XmlNode = {

@@ -328,9 +328,9 @@ export const nationalRules: readonly EInvoiceRule[] = [...denmark, ...netherland
 const atGiro = (name: string) => (invoice: EInvoiceModel): boolean =>
   invoice.seller.address.country === 'SE' && means(invoice, '30') && invoice.payment?.account?.bic === `SE:${name}`
 const digits = (invoice: EInvoiceModel): boolean => /^\d+$/.test(accountOf(invoice) ?? '')
-const sized = (least: number, most: number) => (invoice: EInvoiceModel): boolean => {
+const sized = (least: number, max: number) => (invoice: EInvoiceModel): boolean => {
   const { length } = accountOf(invoice) ?? ''
-  return length >= least && length <= most
+  return length >= least && length <= max
 }
 
 /** What Peppol's countries only warn of. */

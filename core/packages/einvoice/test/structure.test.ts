@@ -199,10 +199,10 @@ void t.test('what this package writes breaks none of them, and an extended profi
 })
 
 void t.test('each rule has a path that is read, and a sentence with a subject', (t) => {
-  for (const { id, what, within, path, least, most } of tables) {
+  for (const { id, what, within, path, least, max } of tables) {
     contains(t, what, /^[A-Z][^.]+$/)
     contains(t, `${within}/${path}`, /(cac|cbc|ram):/)
-    t.ok(least !== undefined || most !== undefined, id)
+    t.ok(least !== undefined || max !== undefined, id)
   }
   t.end()
 })

@@ -137,14 +137,14 @@ void t.test('in UBL what several accounts have in common stands once, as its val
 })
 
 void t.test('ten thousand groups, each below the one before, are summed and checked', (t) => {
-  const most = 10_000
-  const lines = Array.from({ length: most }, (_, index) => {
+  const max = 10_000
+  const lines = Array.from({ length: max }, (_, index) => {
     const above = index === 0 ? {} : { parentLine: String(index - 1) }
-    return line(String(index), index === most - 1 ? { ...above, quantity: 1, unitPrice: 5 } : { ...above, lineType: 'GROUP' })
+    return line(String(index), index === max - 1 ? { ...above, quantity: 1, unitPrice: 5 } : { ...above, lineType: 'GROUP' })
   })
   t.strictSame(codes({ ...nested, lines }, 'EXTENDED', 'CII'), [])
   const [first, ...others] = lines
-  const circle = [{ ...first, parentLine: String(most - 2) }, ...others]
+  const circle = [{ ...first, parentLine: String(max - 2) }, ...others]
   t.equal(codes({ ...nested, lines: circle }, 'EXTENDED', 'CII').filter((code) => code.startsWith('circle')).length > 0, true)
   t.end()
 })

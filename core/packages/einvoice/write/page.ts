@@ -136,6 +136,6 @@ function taxOf (parts: readonly Part[], data: JsonObject, digits: number): RateT
 function fit (taxes: readonly RateTax[], whole: Decimal, { digits, lines }: { digits: number, lines: number }): RateTax[] | undefined {
   const left = whole.sub(sum(taxes.map((tax) => tax.amount)))
   const largest = taxes.reduce((so, tax) => tax.amount.abs().gt(so.amount.abs()) ? tax : so)
-  const most = new Money(10).pow(-digits).mul(lines)
-  return left.abs().gt(most) ? undefined : taxes.map((tax) => tax === largest ? { ...tax, amount: tax.amount.add(left) } : tax)
+  const max = new Money(10).pow(-digits).mul(lines)
+  return left.abs().gt(max) ? undefined : taxes.map((tax) => tax === largest ? { ...tax, amount: tax.amount.add(left) } : tax)
 }

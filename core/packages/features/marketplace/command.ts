@@ -35,7 +35,7 @@ const options = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
 /** Adapters that a list has at most: `--cursor` goes on after the last one. */
-const mostListed = 100
+const maxListed = 100
 
 /** The operator at the command line sees everything. */
 const reader = { companyId: 0, isOperator: true }
@@ -209,7 +209,7 @@ function queryOf (
   { service, country, feature, language, state, cursor, 'document-type': documentType }: Values
 ): MarketplaceQuery {
   const given = Object.entries({ q: words.join(' '), service, documentType, country, feature, language, state, cursor })
-  const fit = checkQuery({ ...Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')), limit: mostListed })
+  const fit = checkQuery({ ...Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')), limit: maxListed })
   if (fit.ok) return fit.value
   throw new Error(fit.problems.map(({ path, message }) => `${path.slice(1)}: ${message}`).join('\n'))
 }

@@ -133,7 +133,7 @@ export const words = {
   blockUnknownHelp: 'This block says something that has no form. It stays as it is; change it in the text.',
   blockCannot: 'Nothing was changed: the text says this in several places at once, or in a way that has no form. Change it in the text.',
   blockTyped: 'What you typed still stands in the form: take it back there, or edit the text without it.',
-  blockTooMany: 'Nothing was changed: one step changes up to {most} fields, and more were changed. Take some of them back.',
+  blockTooMany: 'Nothing was changed: one step changes up to {max} fields, and more were changed. Take some of them back.',
   blockAdd: '+ Add a block',
   blockAddTo: 'Add a block at the end: {list}',
   blockAddBelow: 'Add below',

@@ -141,7 +141,7 @@ export const words: Record<keyof typeof en, string> = {
   blockCannot: 'Rien n’a été modifié : le texte dit cela à plusieurs endroits à la fois, ou d’une façon qui n’a pas de ' +
     'formulaire. Modifiez-le dans le texte.',
   blockTyped: 'Ce que vous avez saisi est encore dans le formulaire : annulez-le, ou modifiez le texte sans cela.',
-  blockTooMany: 'Rien n’a été modifié : une étape modifie au plus {most} champs, et davantage ont été modifiés. Annulez-en une partie.',
+  blockTooMany: 'Rien n’a été modifié : une étape modifie au plus {max} champs, et davantage ont été modifiés. Annulez-en une partie.',
   blockAdd: '+ Ajouter un bloc',
   blockAddTo: 'Ajouter un bloc à la fin : {list}',
   blockAddBelow: 'Ajouter dessous',

@@ -79,10 +79,10 @@ for (const [what, [damage, told]] of Object.entries(damages)) {
   })
 }
 
-/** A process that stores what it is written; `most` bytes fit on its disk, as the limit of a process for its files. */
-function storing (folder: string, way: 'put' | 'receive', most?: number) {
+/** A process that stores what it is written; `max` bytes fit on its disk, as the limit of a process for its files. */
+function storing (folder: string, way: 'put' | 'receive', max?: number) {
   const command = [process.execPath, fileURLToPath(new URL('fixtures/storing.ts', import.meta.url)), folder, file.key, way]
-  const limit = most === undefined ? '' : `ulimit -f ${most / 512}; `
+  const limit = max === undefined ? '' : `ulimit -f ${max / 512}; `
   const stored = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], { stdio: ['pipe', 'pipe', 'inherit'] })
   // One that has failed takes no more.
   stored.stdin.on('error', () => undefined)

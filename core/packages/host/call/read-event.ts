@@ -23,7 +23,7 @@ export type ReadEvent =
   | { ok: false, reason: string, again?: true }
 
 /** The most events of one body. */
-const mostEvents = 5_000
+const maxEvents = 5_000
 
 const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
   remoteId: Type.String({ minLength: 1, maxLength: 500 }),
@@ -103,7 +103,7 @@ async function parse (
 function readingsOf (returned: unknown): ReadEvent {
   if (!Array.isArray(returned)) return readingOf(returned)
   if (returned.length === 0) return { ok: false, reason: 'There is no event in the body.' }
-  if (returned.length > mostEvents) return { ok: false, reason: `There are more than ${mostEvents} events in the body.` }
+  if (returned.length > maxEvents) return { ok: false, reason: `There are more than ${maxEvents} events in the body.` }
   const readings: EventReading[] = []
   for (const one of returned as unknown[]) {
     const read = readingOf(one)

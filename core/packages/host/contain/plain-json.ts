@@ -2,14 +2,14 @@ import type { Fit, JsonObject, Problem } from '@dispatch/common'
 import { mapTexts } from '@dispatch/vendor-io'
 
 /** The largest answer, in characters of JSON: it is stored, and shown to the client. */
-const mostCharacters = 65_536
+const maxCharacters = 65_536
 
 /** A copy of what a foreign function returned, if that is plain JSON of bounded size; texts in it are printable. */
 export function copyJson (value: unknown): Fit<unknown> {
   try {
     if (value === undefined) return unreadable('Nothing was returned.')
     const text = JSON.stringify(value, refuseUnplain)
-    if (text.length > mostCharacters) return unreadable(`More than ${mostCharacters} characters of JSON.`)
+    if (text.length > maxCharacters) return unreadable(`More than ${maxCharacters} characters of JSON.`)
     return { ok: true, value: mapTexts(JSON.parse(text) as JsonObject, printable) }
   } catch {
     return unreadable('Not plain JSON data.')

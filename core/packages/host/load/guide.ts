@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { InstalledProvider } from './load.ts'
 
 /** How much of a guide is read, in bytes. */
-const mostBytes = 32 * 1024
+const maxBytes = 32 * 1024
 
 /** A guide, and whether it goes on in its file. */
 export type Guide = { guide: string, cut: boolean }
@@ -29,9 +29,9 @@ async function beginningOf (path: string): Promise<Guide | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     if (!(await file.stat()).isFile()) return undefined
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes + 1) })
-    const guide = new TextDecoder().decode(buffer.subarray(0, Math.min(bytesRead, mostBytes)), { stream: true })
-    return { guide, cut: bytesRead > mostBytes }
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(maxBytes + 1) })
+    const guide = new TextDecoder().decode(buffer.subarray(0, Math.min(bytesRead, maxBytes)), { stream: true })
+    return { guide, cut: bytesRead > maxBytes }
   } finally {
     await file.close()
   }

@@ -92,7 +92,7 @@ function lineOf (reading: Reading, place: string, documentRate: Decimal): { line
   const goods = grossAmount({ quantity, price, priceQuantity })
   const adjustments = adjustmentsOf(reading, place, { base: () => goods, taxRate })
   const gross = amountAt(reading, `${place}/total`, adjustments.reduce((sum, { gross: amount }) => sum.add(amount), goods))
-  const [unitPrice, total] = [isInclusive ? without(price, taxRate).toDecimalPlaces(mostDecimals) : price, netOf(gross, taxRate, reading)]
+  const [unitPrice, total] = [isInclusive ? without(price, taxRate).toDecimalPlaces(maxDecimals) : price, netOf(gross, taxRate, reading)]
   const isPlain = adjustments.length === 0 && priceQuantity.eq(one) && quantity.mul(unitPrice).sub(total).abs().lte(halfUnit(digits))
   const description = [...new Set(['name', 'description'].flatMap((name) => textOf(data, `${place}/${name}`) ?? []))].join('\n')
   return { line: { description, quantity, unitPrice, taxRate, total, isPlain }, gross }
@@ -102,7 +102,7 @@ const one = new Money(1)
 const hundred = new Money(100)
 
 /** The most decimals of a price that vendors take. */
-const mostDecimals = 12
+const maxDecimals = 12
 
 /** The amount without the tax in it. */
 function netOf (amount: Decimal, rate: Decimal, { digits, isInclusive }: Reading): Decimal {

@@ -85,11 +85,11 @@ export function limitInWords ({ at, fits, when = {} }: ManifestLimits[number]): 
 type Words = Readonly<Record<string, ((value: Json) => string) | undefined>>
 
 const words: Words = {
-  maxLength: (most) => `at most ${shown(most)} characters`,
+  maxLength: (max) => `at most ${shown(max)} characters`,
   minLength: (least) => `at least ${shown(least)} characters`,
-  maxItems: (most) => `at most ${shown(most)} items`,
+  maxItems: (max) => `at most ${shown(max)} items`,
   minItems: (least) => `at least ${shown(least)} items`,
-  maximum: (most) => `at most ${shown(most)}`,
+  maximum: (max) => `at most ${shown(max)}`,
   minimum: (least) => `at least ${shown(least)}`,
   const: shown,
   enum: (values) => Array.isArray(values) ? values.map(shown).join(' or ') : shown(values),

@@ -16,7 +16,7 @@ export type BodyReading = { form?: BodyForm, json?: readonly string[] }
 export type ParsedBody = { ok: true, value: Json } | { ok: false, reason: string }
 
 /** Fields of a form, and levels of names in brackets: more than any vendor's. */
-const mostFields = 10_000
+const maxFields = 10_000
 const deepest = 10
 
 /** Reads the content of an event. Nothing of it is trusted. */
@@ -75,7 +75,7 @@ export async function multipartFields (bytes: Uint8Array): Promise<[name: string
     const fields: [string, string][] = []
     const parser = new Busboy({
       headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
-      limits: { fields: mostFields, fieldSize: bytes.byteLength, fieldNameSize: longestName, headerPairs: 20 }
+      limits: { fields: maxFields, fieldSize: bytes.byteLength, fieldNameSize: longestName, headerPairs: 20 }
     })
     parser.on('field', (name, value) => fields.push([name, value]))
     parser.on('file', (_name, file) => file.resume())
@@ -95,7 +95,7 @@ export function boundaryOf (bytes: Uint8Array): string | undefined {
 }
 
 function bounded (fields: [string, string][]): [string, string][] {
-  if (fields.length > mostFields) throw new TypeError('It has too many fields.')
+  if (fields.length > maxFields) throw new TypeError('It has too many fields.')
   return fields
 }
 

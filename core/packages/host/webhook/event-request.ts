@@ -29,11 +29,11 @@ export type EventRequest = {
 type Known = { time?: string | undefined, settings: JsonObject, own?: Place }
 
 /** The most numbered headers that a vendor sends: Docusign signs with up to a hundred keys. */
-const mostNumbered = 100
+const maxNumbered = 100
 
 /** The headers that a name stands for, as the declaration wrote it. */
 export function headerNames (header: string): string[] {
-  return header.endsWith('*') ? Array.from({ length: mostNumbered }, (_, index) => `${header.slice(0, -1)}${index + 1}`) : [header]
+  return header.endsWith('*') ? Array.from({ length: maxNumbered }, (_, index) => `${header.slice(0, -1)}${index + 1}`) : [header]
 }
 
 /** The content of an event whose form is `query`: what the vendor has put there, without what is ours. */

@@ -41,7 +41,7 @@ const pause = 60_000
 /** Known keys are fetched again after this time in milliseconds, because a vendor may have withdrawn one. */
 const staleAfter = 3_600_000
 /** The most certificates that are remembered: anybody can name further ones at the host of a vendor. */
-const mostCertificates = 50
+const maxCertificates = 50
 
 /**
  * The keys of all vendors. Each URL is fetched when its keys are first needed, and the keys are kept in memory. jose's `createRemoteJWKSet`
@@ -70,7 +70,7 @@ export function createKeySources ({ fetchJson, now, onError }: {
       certificates.delete(url)
       certificates.set(url, source)
       const [oldest] = certificates.keys()
-      if (certificates.size > mostCertificates && oldest !== undefined) certificates.delete(oldest)
+      if (certificates.size > maxCertificates && oldest !== undefined) certificates.delete(oldest)
       return source
     }
   }

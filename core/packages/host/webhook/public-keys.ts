@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 
 /** The most keys of a set that are read. */
-const mostKeys = 50
+const maxKeys = 50
 
 /** A key with the time for which its certificate is valid, if it has one. */
 type KnownKey = { key: KeyObject, from?: Date, until?: Date }
@@ -56,7 +56,7 @@ function keyIn (text: string): KnownKey {
 function keysOfSet (set: unknown): KnownKey[] {
   const keys: unknown = isRecord(set) ? set['keys'] : undefined
   if (!Array.isArray(keys)) throw new TypeError('This is no set of keys.')
-  return keys.slice(0, mostKeys).filter(isRecord).flatMap((jwk) => {
+  return keys.slice(0, maxKeys).filter(isRecord).flatMap((jwk) => {
     const key = imported(jwk)
     return key === undefined ? [] : [{ key }]
   })

@@ -13,7 +13,7 @@ import type { VerificationStatus } from './verdict.ts'
 export type Judged = { verdict: VerificationStatus, proof?: Uint8Array, source?: KeySource }
 
 /** The most signatures of one event that are tried. */
-const mostSignatures = 100
+const maxSignatures = 100
 
 /**
  * A signature of the pieces that the verifier names. One valid signature is enough, because a vendor that changes its key signs with both.
@@ -26,7 +26,7 @@ export async function verifySignature (verify: Signature, event: EventRequest, b
   if (given === undefined) return { verdict: 'no_signature' }
   const { prefix = '', encoding } = verify
   const signatures = given.filter((text) => text.startsWith(prefix)).map((text) => Buffer.from(text.slice(prefix.length), encoding))
-  if (signatures.length === 0 || signatures.length > mostSignatures) return { verdict: 'malformed_signature' }
+  if (signatures.length === 0 || signatures.length > maxSignatures) return { verdict: 'malformed_signature' }
   const time = verify.time === undefined ? undefined : await timeOf(verify.time, event, at)
   if (time?.fault !== undefined) return { verdict: time.fault }
   const signed = await event.bytesOf(verify.signed, { time: time?.text, settings, own: verify.at })

@@ -14,12 +14,12 @@ export type Fetch = (url: string, init: { redirect: 'manual', headers: Record<st
 const timeLimit = 90_000
 
 /**
- * The body at an address: at most `most` bytes, read in full within `limit` milliseconds. `accept`: the kinds of content that are read.
+ * The body at an address: at most `max` bytes, read in full within `limit` milliseconds. `accept`: the kinds of content that are read.
  * Throws a {@link MarketplaceRefusal}.
  */
 export async function readAddress (
   url: URL,
-  most: number,
+  max: number,
   fetch: Fetch,
   { limit = timeLimit, accept }: { limit?: number, accept?: string } = {}
 ): Promise<Buffer> {
@@ -30,7 +30,7 @@ export async function readAddress (
     const headers = { 'accept-encoding': 'identity', ...(accept !== undefined && { accept }) }
     const answer = await fetch(url.href, { redirect: 'manual', headers, signal })
     checkStatus(url, answer)
-    return await readBody(url, answer, most)
+    return await readBody(url, answer, max)
   } catch (cause) {
     throw cause instanceof MarketplaceRefusal ? cause : failed(url, timeout.aborted ? limit : undefined, cause)
   } finally {
@@ -56,16 +56,16 @@ function checkStatus (url: URL, { status, headers }: Answer): void {
   throw new MarketplaceRefusal('source_unavailable', `${url.href} answers with the status ${status}; expected is 200.`)
 }
 
-async function readBody (url: URL, { headers, body }: Answer, most: number): Promise<Buffer> {
+async function readBody (url: URL, { headers, body }: Answer, max: number): Promise<Buffer> {
   const header = headers.get('content-length')
   const announced = header === null ? undefined : Number(header)
-  if (announced !== undefined && announced > most) throw wrongLength(url, `announces ${announced} bytes; at most ${most} are permitted`)
+  if (announced !== undefined && announced > max) throw wrongLength(url, `announces ${announced} bytes; at most ${max} are permitted`)
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {
     chunks.push(chunk)
     length += chunk.length
-    if (length > most) throw wrongLength(url, `sends more than the ${most} bytes that are permitted`)
+    if (length > max) throw wrongLength(url, `sends more than the ${max} bytes that are permitted`)
   }
   const isEncoded = headers.get('content-encoding') !== null
   if (announced !== undefined && !isEncoded && announced !== length) {

@@ -8,7 +8,7 @@ import { sign, verify } from './signature.ts'
 export const catalogLimit = 16 * 1024 * 1024
 
 /** Days that a catalog is good at most, whatever it says of itself: whoever holds back the next one is noticed by then. */
-export const mostDays = 90
+export const maxDays = 90
 /** Milliseconds. */
 const day = 86_400_000
 
@@ -36,7 +36,7 @@ export async function openCatalog (jws: string, { keys, last, now }: Opening): P
   const payload = readPayload(parsed(await verify('catalog', jws.trim(), keys)))
   if (last !== undefined) refuseOlder(payload, jws, last)
   const trusted = await Promise.all((payload.keys ?? keys).map(checkKid))
-  const latest = Math.min(Date.parse(payload.issued), now.getTime()) + mostDays * day
+  const latest = Math.min(Date.parse(payload.issued), now.getTime()) + maxDays * day
   const expires = Date.parse(payload.expires) > latest ? new Date(latest).toISOString() : payload.expires
   return { ...payload, expires, trusted, isExpired: Date.parse(expires) <= now.getTime() }
 }

@@ -64,12 +64,12 @@ function directorySource (directory: string): OwnSource {
   }
 }
 
-async function readBelow (directory: string, place: string, most: number): Promise<Uint8Array> {
+async function readBelow (directory: string, place: string, max: number): Promise<Uint8Array> {
   const path = await pathBelow(directory, place)
   const found = await stat(path).catch(unavailable(path))
   if (!found.isFile()) throw new MarketplaceRefusal('source_unavailable', `${path} must be a file.`)
-  if (found.size > most) {
-    throw new MarketplaceRefusal('source_length', `${path} has ${found.size} bytes, but at most ${most} are permitted.`)
+  if (found.size > max) {
+    throw new MarketplaceRefusal('source_length', `${path} has ${found.size} bytes, but at most ${max} are permitted.`)
   }
   return await readFile(path).catch(unavailable(path))
 }

@@ -39,13 +39,13 @@ function createVirtualClock () {
 /** Counts for each company, and the most that there were of one. */
 function createCounts () {
   const counts = new Map<string, number>()
-  let most = 0
+  let max = 0
   return {
-    most: () => most,
+    max: () => max,
     add (company: string): () => void {
       const count = (counts.get(company) ?? 0) + 1
       counts.set(company, count)
-      most = Math.max(most, count)
+      max = Math.max(max, count)
       return once(() => {
         counts.set(company, (counts.get(company) ?? 1) - 1)
       })
@@ -179,11 +179,11 @@ for (const kind of kinds) {
         }
         const its = begun.findIndex(({ company }) => company === 'newcomer')
         const beforeIt = Map.groupBy(begun.slice(before, its), ({ company }) => company)
-        const mostOfOthers = Math.max(0, ...[...beforeIt.values()].map((some) => some.length))
-        const mostTurns = kind.turnEvery > 0 ? Math.max(2, 12 / companies) : Infinity
-        t.ok(mostOfOthers <= mostTurns, `nobody has a second turn before its first: ${mostOfOthers}`)
-        t.ok(placed.most() <= 12, `a company has 12 of 16 places at most: ${placed.most()}`)
-        t.ok(underWay.most() <= 16, `and 16 under way, with those that wait for a vendor: ${underWay.most()}`)
+        const maxOfOthers = Math.max(0, ...[...beforeIt.values()].map((some) => some.length))
+        const maxTurns = kind.turnEvery > 0 ? Math.max(2, 12 / companies) : Infinity
+        t.ok(maxOfOthers <= maxTurns, `nobody has a second turn before its first: ${maxOfOthers}`)
+        t.ok(placed.max() <= 12, `a company has 12 of 16 places at most: ${placed.max()}`)
+        t.ok(underWay.max() <= 16, `and 16 under way, with those that wait for a vendor: ${underWay.max()}`)
       })
     }
   }
@@ -194,8 +194,8 @@ await t.test('looks past the jobs of a company take a tenth of the time, however
   let [ids, looks] = [0, 0]
   const worker = startFairWorker<string>({
     source: {
-      async fetch (most, without) {
-        if (without.length === 0) return Array.from({ length: most }, () => ({ id: String(ids++), retryCount: 0, data: 'busy' }))
+      async fetch (max, without) {
+        if (without.length === 0) return Array.from({ length: max }, () => ({ id: String(ids++), retryCount: 0, data: 'busy' }))
         looks++
         await clock.sleep(100)
         return []

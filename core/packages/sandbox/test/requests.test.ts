@@ -10,7 +10,7 @@ const mailOver = (more: JsonObject): JsonObject => ({
   message: { from: 'a@a.example', to: [], subject: '', html: '' },
   transport: { host: 'a.example', ...more }
 })
-const times = (most: number): string[] => Array.from({ length: most }, () => 'x')
+const times = (max: number): string[] => Array.from({ length: max }, () => 'x')
 
 void t.test('each choice that a provider has is read from its process, and no other', (t) => {
   const choices: [choices: string[], ask: (choice: string) => [name: Parameters<typeof readRequest>[0], args: JsonObject]][] = [

@@ -14,8 +14,8 @@ import { outline } from './outline.ts'
 import { addresseesOf, duplicatesIn, knownAddress, listOf, recipientsOf } from './recipients.ts'
 import { isAllowedSender } from './senders.ts'
 
-const mostRecipients = 50
-const mostAttachments = 20
+const maxRecipients = 50
+const maxAttachments = 20
 /** Characters. */
 const longestBody = 1_000_000
 
@@ -26,7 +26,7 @@ const Recipients = Type.Unsafe<string | string[]>({
   type: ['string', 'array'],
   format: 'mailbox-or-none',
   items: EmailAddress,
-  maxItems: mostRecipients,
+  maxItems: maxRecipients,
   examples: [['ada@example.com']]
 })
 
@@ -71,7 +71,7 @@ export const EmailFields = Type.Object({
       title: 'EmailAttachments',
       'x-since': '1.1.0',
       minItems: 1,
-      maxItems: mostAttachments,
+      maxItems: maxAttachments,
       description: 'Files that go with the mail, after the generated document. Since version 1.1.0.'
     })
   ),

@@ -40,9 +40,9 @@ for (const [rule, text, encoding, characters, segments] of rows) {
 function cut (text: string, cost: (piece: string) => number, room: number): number {
   if (text === '') return 0
   const points = Array.from(text)
-  let most = points.length
-  while (cost(points.slice(0, most).join('')) > room) most--
-  return 1 + cut(points.slice(most).join(''), cost, room)
+  let max = points.length
+  while (cost(points.slice(0, max).join('')) > room) max--
+  return 1 + cut(points.slice(max).join(''), cost, room)
 }
 
 const septets = (piece: string): number => piece.length + (piece.match(/[\f^{}\\[~\]|€]/g) ?? []).length

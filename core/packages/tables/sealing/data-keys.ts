@@ -23,7 +23,7 @@ type Options = { place: KeyPlace, keyring: Keyring, database: Database, log: Log
 /** Milliseconds after which a process has forgotten a key that was removed by another one. */
 export const rememberedFor = 60_000
 /** The most keys that a process remembers. */
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 /** The newest keys that a start looks for. */
 const looksFor = 5
 
@@ -32,7 +32,7 @@ const looksFor = 5
  * A key that the database names and that is not there is never replaced by itself: it may only be the wrong place.
  */
 export function createDataKeys ({ place, keyring, database, log }: Options): DataKeys {
-  const bounds = { max: mostRemembered, ttl: rememberedFor }
+  const bounds = { max: maxRemembered, ttl: rememberedFor }
   const secrets = new LRUCache<string, Buffer | DataKeyMissing>({
     ...bounds,
     // Also where nobody asks for it any more.

@@ -26,19 +26,19 @@ export function isOfNobody (error: unknown): boolean {
 export type NamedKey = { companyId: number, keyId: string }
 
 /** The keys of all companies, the newest first, or the newest of them. */
-export async function listDataKeys ({ owner }: Pick<Database, 'owner'>, most?: number): Promise<NamedKey[]> {
-  return newestKeys(owner, most).execute()
+export async function listDataKeys ({ owner }: Pick<Database, 'owner'>, max?: number): Promise<NamedKey[]> {
+  return newestKeys(owner, max).execute()
 }
 
 /** The same of the companies that are not disabled: one that is being deleted is, and its key is gone while the database names it. */
-export async function listKeysInUse ({ owner }: Pick<Database, 'owner'>, most?: number): Promise<NamedKey[]> {
-  return newestKeys(owner, most).where('company_id', 'in',
+export async function listKeysInUse ({ owner }: Pick<Database, 'owner'>, max?: number): Promise<NamedKey[]> {
+  return newestKeys(owner, max).where('company_id', 'in',
     (from) => from.selectFrom('companies').select('company_id').where('disabled_at', 'is', null)).execute()
 }
 
-function newestKeys (owner: Database['owner'], most?: number) {
+function newestKeys (owner: Database['owner'], max?: number) {
   const all = owner.selectFrom('data_keys').select(['company_id as companyId', 'key_id as keyId']).orderBy('created_at', 'desc')
-  return most === undefined ? all : all.limit(most)
+  return max === undefined ? all : all.limit(max)
 }
 
 /** Forgets a key that is lost: the company gets another one with its next document. */

@@ -237,9 +237,9 @@ function partsOf (bytes: Buffer): [company: Buffer, id: Buffer, salt: Buffer, no
 type SealingKey = { salt: Buffer, derived: KeyObject, values: number }
 
 /** The most values under one derived key: far below the 2^32 up to which random nonces are safe. */
-const mostValues = 2 ** 24
+const maxValues = 2 ** 24
 /** Salts of other processes, and of earlier times, whose keys are remembered for each data key. */
-const mostSalts = 100
+const maxSalts = 100
 
 /** What this process has derived, by the bytes of the data key: it goes with them. */
 const sealingKeys = new WeakMap<Uint8Array, SealingKey>()
@@ -248,7 +248,7 @@ const openingKeys = new WeakMap<Uint8Array, LRUCache<string, KeyObject>>()
 /** The key under which this process seals with a data key. */
 function sealingKey (secret: Uint8Array): SealingKey {
   let key = sealingKeys.get(secret)
-  if (key === undefined || key.values >= mostValues) {
+  if (key === undefined || key.values >= maxValues) {
     const salt = randomBytes(saltLength)
     key = { salt, derived: openingKey(secret, salt), values: 0 }
     sealingKeys.set(secret, key)
@@ -259,7 +259,7 @@ function sealingKey (secret: Uint8Array): SealingKey {
 
 function openingKey (secret: Uint8Array, salt: Buffer): KeyObject {
   let keys = openingKeys.get(secret)
-  if (keys === undefined) openingKeys.set(secret, keys = new LRUCache({ max: mostSalts }))
+  if (keys === undefined) openingKeys.set(secret, keys = new LRUCache({ max: maxSalts }))
   const name = salt.toString('latin1')
   const known = keys.get(name)
   if (known !== undefined) return known

@@ -155,9 +155,9 @@ await t.test('what was stored before there were keys is sealed later, in however
   await files.put('documents/1/2026-03-14/a', Buffer.from('Ada Lovelace'))
   await files.put('received/1/b', Buffer.from('Ada Lovelace'))
   const ended = new Error('The process has ended.')
-  let most = 120
+  let max = 120
   const keys = keysOf()
-  sealedColumns.use({ ...keys, ofCompany: (companyId) => most-- > 0 ? keys.ofCompany(companyId) : Promise.reject(ended) })
+  sealedColumns.use({ ...keys, ofCompany: (companyId) => max-- > 0 ? keys.ofCompany(companyId) : Promise.reject(ended) })
   const sealing = createLocalFiles(join(folder, 'files'), keys)
   await t.rejects(sealStored(database, sealing), ended)
   sealedColumns.use(keys)

@@ -62,12 +62,12 @@ function unwritten (verdict: 'not done' | 'uncertain', cause: unknown): RequestF
 
 /** A name that does not lead upwards, is not hidden, and is short enough for file systems. */
 const isName = (name: string): boolean => /^[^./\\\p{C}][^/\\\p{C}]*$/u.test(name) && Buffer.byteLength(name) <= 255
-const mostNames = 10
+const maxNames = 10
 
 /** The absolute path. Its folders are created one by one, and a link that leaves the company's folder is not followed. */
 async function pathBelow ({ root, folder }: CompanyDisk, path: string): Promise<string> {
   const names = path.split('/')
-  if (names.length > mostNames || !names.every(isName)) {
+  if (names.length > maxNames || !names.every(isName)) {
     throw new RequestFailure('refused',
       'A file\'s path is names of at most 255 bytes separated by "/", ten at most; none begins with a dot.', { code: 'path', ours: true })
   }

@@ -19,7 +19,7 @@ export type NamedAddresses = {
 }
 
 /** How many addresses of one call are remembered, and the characters of the longest. */
-const [mostAddresses, longestAddress] = [100, 8_192]
+const [maxAddresses, longestAddress] = [100, 8_192]
 
 export function createNamedAddresses (
   { provider, named = [], declared, chosen }: AllowedHosts,
@@ -30,7 +30,7 @@ export function createNamedAddresses (
 
   function noteText (text: string): void {
     const url = text.length <= longestAddress && text.startsWith('https://') ? URL.parse(text.trim()) : null
-    if (url === null || open.size >= mostAddresses || isOwn(url.hostname) || !isDeclared(url.hostname, named)) return
+    if (url === null || open.size >= maxAddresses || isOwn(url.hostname) || !isDeclared(url.hostname, named)) return
     open.add(plain(url))
   }
 

@@ -43,7 +43,7 @@ export type AccessTokenCache = {
 type Token = { value: string, usableUntil: number }
 type Kept = { token: Promise<Token>, settled?: Token }
 
-const mostTokens = 5_000
+const maxTokens = 5_000
 /** How many seconds before its end a token is renewed; at the latest in the last tenth of its lifetime. */
 const margin = 60
 
@@ -53,7 +53,7 @@ export function usableFor (lifetime: number): number {
 }
 
 export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTransport, 'send'>, now: () => Date }): AccessTokenCache {
-  const cache = lazy(() => new LRUCache<string, Kept>({ max: mostTokens }))
+  const cache = lazy(() => new LRUCache<string, Kept>({ max: maxTokens }))
 
   function make (key: string, making: Promise<Token>): Promise<Token> {
     const token = making.catch(notYetSent)

@@ -13,7 +13,7 @@ export type XmlFields = Readonly<Record<string, XmlValue>>
 
 /** Deeper nesting than any vendor's; and elements, which take more memory than their text. */
 const deepest = 100
-const mostElements = 200_000
+const maxElements = 200_000
 
 /**
  * Reads XML in UTF-8 as plain data: elements and attributes (`@name`) by their names without prefix, an element without either as its
@@ -75,8 +75,8 @@ function boundedParser ({ opened, closed }: Visitor): SaxesParser<{ xmlns: true 
     throw new Error('a document type is not read')
   })
   parser.on('opentag', (tag) => {
-    if (++elements > mostElements || ++level > deepest) {
-      throw new Error(`more than ${mostElements} elements or ${deepest} levels are not read`)
+    if (++elements > maxElements || ++level > deepest) {
+      throw new Error(`more than ${maxElements} elements or ${deepest} levels are not read`)
     }
     opened(tag, level)
   })

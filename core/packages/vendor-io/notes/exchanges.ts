@@ -26,7 +26,7 @@ export type EndedCall = {
 }
 
 /** The most exchanges of one call that are noted, and the most headers of each. */
-const [most, mostHeaders] = [20, 50]
+const [max, maxHeaders] = [20, 50]
 
 /** The most characters that are shown of a body, an answer or a failure, of an address, and of a header; and that are read of each. */
 const [longest, longestUrl, longestHeader, longestRead] = [4_000, 2_000, 500, 65_536]
@@ -55,7 +55,7 @@ export function createNotebook (): Notebook {
   const lines: { method: string, line: Line, took: () => number }[] = []
   return {
     begin (method) {
-      if (lines.length >= most) return undefined
+      if (lines.length >= max) return undefined
       const begun = performance.now()
       let milliseconds: number | undefined
       const line: Line = {
@@ -74,12 +74,12 @@ function shown (
   { url = '', headers = {}, body, status, answer, failure }: Line,
   redact: Redactor
 ): Omit<Exchange, 'method' | 'milliseconds'> {
-  const told = (text: string, { most = longest, whole = true } = {}): string => cut(text, { most, whole }, redact)
-  const fields = Object.entries(headers).slice(0, mostHeaders).map(
-    ([name, value]) => [name, told(maskedHeader(name, value), { most: longestHeader })]
+  const told = (text: string, { max = longest, whole = true } = {}): string => cut(text, { max, whole }, redact)
+  const fields = Object.entries(headers).slice(0, maxHeaders).map(
+    ([name, value]) => [name, told(maskedHeader(name, value), { max: longestHeader })]
   )
   return {
-    url: told(maskedPairs(url), { most: longestUrl }),
+    url: told(maskedPairs(url), { max: longestUrl }),
     headers: Object.fromEntries(fields) as Record<string, string>,
     ...body === undefined
       ? {}
@@ -128,10 +128,10 @@ export function maskedHeader (name: string, value: string): string {
  * may be a part of a secret; `whole`: there is no more of it. What a database refuses in a text, NUL and halves of a character, reads as
  * U+FFFD.
  */
-function cut (text: string, { most, whole }: { most: number, whole: boolean }, redact: Redactor): string {
+function cut (text: string, { max, whole }: { max: number, whole: boolean }, redact: Redactor): string {
   const isWhole = whole && text.length <= longestRead
   const redacted = redact.text(text.slice(0, longestRead))
   const safe = isWhole ? redacted : redacted.slice(0, Math.max(0, redacted.length - redact.longest()))
-  const shown = Buffer.from(safe.slice(0, most)).toString().replaceAll('\0', '\uFFFD')
-  return isWhole && safe.length <= most ? shown : `${shown}…`
+  const shown = Buffer.from(safe.slice(0, max)).toString().replaceAll('\0', '\uFFFD')
+  return isWhole && safe.length <= max ? shown : `${shown}…`
 }

@@ -51,14 +51,14 @@ const greetingTimeout = 15_000
  */
 const limits = { connectionTimeout: connectWithin + 2 * greetingTimeout, greetingTimeout, socketTimeout: 60_000, idleTimeout: 10_000 }
 const pool = { pool: true, maxConnections: 4, maxMessages: 100, maxRequeues: 0 } as const
-const mostMailers = 500
+const maxMailers = 500
 const ports = { starttls: 587, tls: 465 } as const
 
 /** `name`: the name with which this service greets mail servers. */
 export type MailersOptions = SocketOptions & { ca?: readonly string[], name?: string }
 
 export function createMailers (options: MailersOptions): Mailers {
-  const mailers = new LRUCache<string, Mailer>({ max: mostMailers, dispose: (mailer) => mailer.close() })
+  const mailers = new LRUCache<string, Mailer>({ max: maxMailers, dispose: (mailer) => mailer.close() })
   return {
     get (account, access, host) {
       const key = hash('sha256', JSON.stringify([account, access]))

@@ -21,8 +21,8 @@ export const factsOf: Readonly<Record<AlertKind, { numbers: readonly typeof numb
 }
 
 /** The most alerts of a company, and the most addresses of one. */
-export const mostAlerts = 20
-export const mostEmails = 10
+export const maxAlerts = 20
+export const maxEmails = 10
 
 const condition = {
   percent: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'failures: the share of steps that fail, or more.' })),
@@ -65,7 +65,7 @@ export const AlertBody = Type.Object({
   ...common,
   language: Type.Optional(shown.language),
   emails: Type.Optional(Type.Array(Type.String({ format: 'email', maxLength: 254, examples: ['ada@example.com'] }), {
-    maxItems: mostEmails,
+    maxItems: maxEmails,
     description: 'Of users of the company, or within its domains.'
   })),
   callback: Type.Optional(shown.callback),

@@ -6,7 +6,7 @@ import { asOwner, type Database, type OwnerQueries } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { runEvery } from '@dispatch/queue'
 import { addressProblems, type Network } from '@dispatch/vendor-io'
-import { type AlertBody, type AlertView, factsOf, filters, mostAlerts, numbers, type TrialView } from '../contract/alerts.ts'
+import { type AlertBody, type AlertView, factsOf, filters, maxAlerts, numbers, type TrialView } from '../contract/alerts.ts'
 import { addAlert, changeAlert, findAlert, listAlerts, listOwn, moveAlert, noteTrial, removeAlert, settleMessage, takeAlerts, takeMessages,
   type Written } from '../store/alerts.ts'
 import { measures } from '../store/measure.ts'
@@ -110,11 +110,11 @@ export function createAlerts ({ database, keyring, messenger, network, outbox, l
       const [{ companyId }, alertId] = [author, newId()]
       const written = await checked(companyId, body, false)
       const row = await database.company(companyId, async (queries) => {
-        const added = await addAlert(queries, { companyId, alertId }, written, { at: now(), most: mostAlerts })
+        const added = await addAlert(queries, { companyId, alertId }, written, { at: now(), max: maxAlerts })
         if (added !== undefined) await noteAudit(queries, noted(author, 'alert.added', alertId))
         return added
       })
-      if (row === undefined) throw new DispatchError('conflict', `A company has at most ${mostAlerts} alerts: remove one first.`)
+      if (row === undefined) throw new DispatchError('conflict', `A company has at most ${maxAlerts} alerts: remove one first.`)
       return viewOf(row)
     },
 

@@ -25,18 +25,18 @@ export async function findAlert (queries: Database['owner'], { companyId, alertI
     .executeTakeFirst()
 }
 
-/** Adds an alert; undefined where the company has `most` already. Two at once wait for each other. */
+/** Adds an alert; undefined where the company has `max` already. Two at once wait for each other. */
 export async function addAlert (
   queries: CompanyQueries,
   { companyId, alertId }: AlertRef,
   written: Written,
-  { at, most }: { at: Date, most: number }
+  { at, max }: { at: Date, max: number }
 ): Promise<AlertRow | undefined> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`alerts ${companyId}`}, 0))`.execute(queries)
   const tables = tablesIn(queries)
   const { count } = await tables.selectFrom('alerts').select(sql<number>`count(*)::integer`.as('count'))
     .where('company_id', '=', companyId).executeTakeFirstOrThrow()
-  if (count >= most) return undefined
+  if (count >= max) return undefined
   return tables.insertInto('alerts').values({ company_id: companyId, alert_id: alertId, chat: null, ...rowOf(written), created_at: at })
     .returningAll().executeTakeFirstOrThrow()
 }
@@ -77,9 +77,9 @@ export async function listOwn ({ owner }: Database, companyId: number, emails: r
 }
 
 /** Takes alerts that nobody has looked at for a minute, so many at most: of several processes each takes others. */
-export async function takeAlerts ({ owner, now }: Database, most: number): Promise<AlertRow[]> {
+export async function takeAlerts ({ owner, now }: Database, max: number): Promise<AlertRow[]> {
   const { rows } = await sql<AlertRow>`update alerts set looked_at = ${now} where (company_id, alert_id) in (
-      select company_id, alert_id from alerts where looked_at <= ${now} - interval '1 minute' order by looked_at limit ${most}
+      select company_id, alert_id from alerts where looked_at <= ${now} - interval '1 minute' order by looked_at limit ${max}
       for update skip locked
     ) returning *`.execute(owner)
   return rows
@@ -125,17 +125,17 @@ export async function moveAlert (
 }
 
 /** Takes messages that are due, so many at most. Until they are settled they come again later and later, as after a failure. */
-export async function takeMessages ({ owner, now }: Database, most: number): Promise<MessageRow[]> {
+export async function takeMessages ({ owner, now }: Database, max: number): Promise<MessageRow[]> {
   const { rows } = await sql<MessageRow>`update alert_messages set tries = tries + 1, next_at = ${now} + interval '1 minute' * 2 ^ tries
     where (company_id, alert_id, number, way) in (
-      select company_id, alert_id, number, way from alert_messages where next_at <= ${now} order by next_at limit ${most}
+      select company_id, alert_id, number, way from alert_messages where next_at <= ${now} order by next_at limit ${max}
       for update skip locked
     ) returning *`.execute(owner)
   return rows
 }
 
 /** After so many tries, in two hours, a message is given up. */
-const mostTries = 8
+const maxTries = 8
 
 /** Notes what came of a message: what arrived or is given up is forgotten. */
 export async function settleMessage (queries: Database['owner'], message: MessageRow, arrived: boolean): Promise<void> {
@@ -143,7 +143,7 @@ export async function settleMessage (queries: Database['owner'], message: Messag
   const without = sql`array_remove(undelivered, ${way}::text)`
   await sql`update alerts set undelivered = ${arrived ? without : sql`${without} || ${way}::text`}
     where company_id = ${companyId} and alert_id = ${alertId} and (${way}::text = any (undelivered)) = ${arrived}`.execute(queries)
-  if (!arrived && tries < mostTries) return
+  if (!arrived && tries < maxTries) return
   await tablesIn(queries).deleteFrom('alert_messages').where('company_id', '=', companyId).where('alert_id', '=', alertId)
     .where('number', '=', number).where('way', '=', way).execute()
 }

@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 const closed = { additionalProperties: false } as const
 
 /** The most that wait in a company. */
-export const mostWaiting = 1_000
+export const maxWaiting = 1_000
 
 export { ApprovalFacts }
 

@@ -7,10 +7,10 @@ import { type Static, Type } from 'typebox'
 export const ruledServices = [...serviceNames]
 
 /** The most rules of a company, and people that one names. */
-export const [mostRules, mostPeople] = [50, 50]
+export const [maxRules, maxPeople] = [50, 50]
 
 const People = (description: string) =>
-  Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: mostPeople, uniqueItems: true, description }))
+  Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: maxPeople, uniqueItems: true, description }))
 
 const conditions = {
   amountAbove: Type.Optional(Type.Number({

@@ -55,7 +55,7 @@ const unclear: ReadonlySet<string> = new Set(['recording_unknown', 'timeout', 'i
   'idempotency_in_progress'])
 
 /** How often another process tries to send what was approved: for about 10 minutes. */
-const mostTries = 20
+const maxTries = 20
 
 type Needs = {
   accounts: Accounts
@@ -388,7 +388,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
       }
       for (const row of await takeStuck(database)) {
         // Nobody can end what is sent for ever: after so many tries people decide anew, under the same key.
-        if (row.tries > mostTries && await dispatchUnder(database, row.company_id, keyOf(row)) === undefined) {
+        if (row.tries > maxTries && await dispatchUnder(database, row.company_id, keyOf(row)) === undefined) {
           await waitAgain(row, 'timeout').catch(also)
           continue
         }

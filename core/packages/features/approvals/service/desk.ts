@@ -3,7 +3,7 @@ import { DispatchError, type WaitingView } from '@dispatch/contract'
 import type { ApprovalDesk, Asked } from '@dispatch/core'
 import type { Database, Freshness } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
-import { mostWaiting } from '../contract/approvals.ts'
+import { maxWaiting } from '../contract/approvals.ts'
 import { addApproval, approvedBy, findByKey } from '../store/approvals.ts'
 import { createPolicies, type Rule } from '../store/rules.ts'
 import type { ApprovalRow, StoredFacts, StoredRule } from '../store/tables.ts'
@@ -71,7 +71,7 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
       }))
     if (row !== undefined) return row
     throw new DispatchError('rate_limited',
-      `${mostWaiting} requests of the company wait for an approval: somebody decides about them first.`, {
+      `${maxWaiting} requests of the company wait for an approval: somebody decides about them first.`, {
       retryAfter: 60
     })
   }

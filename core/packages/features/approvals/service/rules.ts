@@ -3,7 +3,7 @@ import type { JsonObject } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
-import { mostRules, type RuleBody, type RuleView } from '../contract/rules.ts'
+import { maxRules, type RuleBody, type RuleView } from '../contract/rules.ts'
 import { addRule, changeRule, listRules, removeRule, type Rule, strangersAmong } from '../store/rules.ts'
 
 type By = { actor: Actor, author: AuditAuthor }
@@ -70,7 +70,7 @@ export function createApprovalRules ({ database, newId, now }: {
         await noteAudit(queries, change(by, 'added', id, rule))
         return true
       })
-      if (!added) throw new DispatchError('conflict', `A company has at most ${mostRules} rules: remove one first.`)
+      if (!added) throw new DispatchError('conflict', `A company has at most ${maxRules} rules: remove one first.`)
       const view = await find(companyId, id)
       if (view === undefined) throw new DispatchError('conflict', 'The rule was removed meanwhile.')
       return view

@@ -5,11 +5,11 @@ import { filesNamedIn, type FileUse } from '@dispatch/core'
 import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import { sealed } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
-import { mostWaiting } from '../contract/approvals.ts'
+import { maxWaiting } from '../contract/approvals.ts'
 import { type ApprovalRow, type StoredCommand, type StoredFacts, type StoredRule, type Tables, tablesOf } from './tables.ts'
 
 /** What is shown of a list. */
-const mostListed = 100
+const maxListed = 100
 
 /** Seconds after which another process goes on with what one has begun to send. */
 const sendingLasts = 30
@@ -62,7 +62,7 @@ export async function addApproval (
     if (known !== undefined) return await pause(queries) ? known : 'over'
     const { count } = await tables.selectFrom('approvals').select(({ fn }) => fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('status', '=', 'waiting').executeTakeFirstOrThrow()
-    if (Number(count) >= mostWaiting) return undefined
+    if (Number(count) >= maxWaiting) return undefined
     if (!await pause(queries)) return 'over'
     const row = await tables.insertInto('approvals').values({
       approval_id: approvalId,
@@ -122,7 +122,7 @@ export async function listApprovals (database: Database, circle: Circle, only?: 
   return database.reading(circle.companyId, (queries) =>
     tablesOf(queries).selectFrom('approvals').selectAll().where(within(circle))
       .$if(only !== undefined, (query) => query.where('status', '=', 'waiting').where('expires_at', '>', now ?? new Date(0)))
-      .orderBy('created_at', 'desc').orderBy('approval_id').limit(mostListed).execute())
+      .orderBy('created_at', 'desc').orderBy('approval_id').limit(maxListed).execute())
 }
 
 export async function readApproval (database: Database, circle: Circle, approvalId: string): Promise<ApprovalRow | undefined> {
@@ -379,10 +379,10 @@ export async function noteTold (
 }
 
 /** Removes some of what was decided or has expired before a time, in all companies. Answers how many. */
-export async function removeOld ({ owner }: Database, before: Date, most = 500): Promise<number> {
+export async function removeOld ({ owner }: Database, before: Date, max = 500): Promise<number> {
   const { numAffectedRows = 0n } = await sql`delete from approvals where (company_id, approval_id) in (
       select company_id, approval_id from approvals where created_at < ${before} and status not in ('waiting', 'sending')
-      order by created_at limit ${most} for update skip locked
+      order by created_at limit ${max} for update skip locked
     )`.execute(owner)
   return Number(numAffectedRows)
 }

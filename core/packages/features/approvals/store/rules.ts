@@ -1,6 +1,6 @@
 import { type CompanyQueries, createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import { sql } from 'kysely'
-import { mostRules, type RuleBody } from '../contract/rules.ts'
+import { maxRules, type RuleBody } from '../contract/rules.ts'
 import { type ApprovalRow, type StoredRule, tablesOf } from './tables.ts'
 
 /** A rule of a company. */
@@ -28,7 +28,7 @@ export async function listRules (database: Database, companyId: number): Promise
 
 async function rulesIn (queries: CompanyQueries, companyId: number): Promise<Rule[]> {
   const rows = await tablesOf(queries).selectFrom('approval_rules').select(['rule_id', 'rule', 'created_at'])
-    .where('company_id', '=', companyId).orderBy('created_at').orderBy('rule_id').limit(mostRules).execute()
+    .where('company_id', '=', companyId).orderBy('created_at').orderBy('rule_id').limit(maxRules).execute()
   return rows.map(({ rule_id: id, rule, created_at: createdAt }) => ({ ...rule, id, createdAt }))
 }
 
@@ -56,7 +56,7 @@ export async function addRule (
   { id, rule, at }: { id: string, rule: RuleBody, at: Date }
 ): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(hashtextextended('approval_rules', ${companyId}))`.execute(queries)
-  if ((await rulesIn(queries, companyId)).length >= mostRules) return false
+  if ((await rulesIn(queries, companyId)).length >= maxRules) return false
   await tablesOf(queries).insertInto('approval_rules').values({
     rule_id: id,
     company_id: companyId,

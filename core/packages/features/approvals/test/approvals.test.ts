@@ -14,8 +14,8 @@ import { contains, has, matches, type Pattern } from '../../../../../test/suppor
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../../../../../test/support/service.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
-import { mostWaiting } from '../contract/approvals.ts'
-import { mostRules } from '../contract/rules.ts'
+import { maxWaiting } from '../contract/approvals.ts'
+import { maxRules } from '../contract/rules.ts'
 import { rowsSection } from '../pages/rows.ts'
 import { wordsOf } from '../pages/words.ts'
 import { createApprovals } from '../service/approvals.ts'
@@ -1044,9 +1044,9 @@ await t.test('no more wait than may, and there are no more rules', async (t) => 
   await sql`insert into approvals (approval_id, company_id, user_id, asker, services, command, request, facts, rules, status, told_at, mailed_at,
       worked_at, created_at, expires_at)
     select gen_random_uuid(), company_id, user_id, asker, services, command, request, facts, rules, status, now(), now(), worked_at, created_at,
-      expires_at from approvals, generate_series(2, ${mostWaiting}) where company_id = ${companyId}`.execute(owner)
+      expires_at from approvals, generate_series(2, ${maxWaiting}) where company_id = ${companyId}`.execute(owner)
   has(t, await send('POST', '/api/sms', { body: text() }, member), { status: 429, body: { error: 'rate_limited' } })
-  for (let more = 1; more < mostRules; more++) {
+  for (let more = 1; more < maxRules; more++) {
     has(t, await send('POST', rulesPath, { body: { name: String(more), rowsAbove: 9 } }, admin), { status: 201 })
   }
   has(t, await send('POST', rulesPath, { body: everything }, admin), { status: 409 })

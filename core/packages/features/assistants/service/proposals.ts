@@ -7,7 +7,7 @@ import { token } from '@dispatch/plugins/feature'
 import { runEvery } from '@dispatch/queue'
 import { serviceNames } from '@dispatch/services'
 import type { NewProposalBody, ProposalReview, ProposalSummary, ProposalView } from '../contract/proposals.ts'
-import { addProposal, type Circle, decide, listProposals, mostOpen, type ProposalRow, readProposal, removeOldProposals,
+import { addProposal, type Circle, decide, listProposals, maxOpen, type ProposalRow, readProposal, removeOldProposals,
   type SummaryRow } from '../store/proposals.ts'
 
 /** Who asks, and by which request. */
@@ -120,7 +120,7 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
           'This idempotency key was used with another proposal: take a new key for a new one.')
       }
       if (row !== undefined) return { proposal: viewOf(row), replayed: row.proposal_id !== id }
-      throw new DispatchError('conflict', `${mostOpen} proposals of this user wait for a decision: a person decides about them first.`)
+      throw new DispatchError('conflict', `${maxOpen} proposals of this user wait for a decision: a person decides about them first.`)
     },
     list: async (actor, sandbox) => (await listProposals(database, circleOf(actor), sandbox)).map(summaryOf),
     async read (asker, id) {

@@ -20,7 +20,7 @@ export type ToolResult = { content: Content[], isError?: boolean }
 export type Calling = { ask: Ask, proposes: boolean, console: string | undefined }
 
 /** How many parts of the documentation an assistant is told of. */
-const mostFound = 5
+const maxFound = 5
 
 export type Tool = {
   name: string
@@ -187,7 +187,7 @@ export function toolsOf (document: JsonObject): Tool[] {
       async call ({ query }, { ask }) {
         const answer = await ask('GET', `/docs/search.json?q=${encodeURIComponent(textOf(query))}`)
         // A service may be without its documentation.
-        return answer.status === 200 ? told(((jsonOf(answer) as JsonObject)['data'] as Json[]).slice(0, mostFound)) : answered(answer)
+        return answer.status === 200 ? told(((jsonOf(answer) as JsonObject)['data'] as Json[]).slice(0, maxFound)) : answered(answer)
       }
     }
   ]

@@ -30,9 +30,9 @@ const summary = ['proposal_id', 'company_id', 'user_id', 'service', 'reason', 's
   'created_at', 'expires_at'] as const
 
 /** How many of a user wait at most for a decision. */
-export const mostOpen = 100
+export const maxOpen = 100
 /** How many of a list are shown. */
-const mostListed = 100
+const maxListed = 100
 
 /** Whose proposals somebody sees: those of a user, or, where none is named, all of the company. */
 export type Circle = { companyId: number, userId?: number }
@@ -64,7 +64,7 @@ export async function addProposal (
     const { open } = await own.selectFrom('proposals').select(({ fn }) => fn.countAll<string>().as('open'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).where('decision', 'is', null).where('expires_at', '>', proposal.at)
       .executeTakeFirstOrThrow()
-    if (Number(open) >= mostOpen) return undefined
+    if (Number(open) >= maxOpen) return undefined
     return own.insertInto('proposals').values({
       proposal_id: proposal.id,
       company_id: companyId,
@@ -87,7 +87,7 @@ export async function listProposals (database: Database, { companyId, userId }: 
       tablesOf(queries).selectFrom('proposals').select(summary).where('company_id', '=', companyId)
         .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
         .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false)).orderBy('created_at', 'desc').limit(
-          mostListed
+          maxListed
         )
         .execute())
 }

@@ -10,7 +10,7 @@ import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { createProposals } from '../service/proposals.ts'
 import { toolsOf } from '../service/tools.ts'
-import { mostOpen } from '../store/proposals.ts'
+import { maxOpen } from '../store/proposals.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send, app, url } = service
@@ -295,7 +295,7 @@ await t.test('a proposal expires after a week; of a user 100 wait at most; old o
   const create = async () => (await own.create(asker, { service: 'sms', request: message() as never })).proposal
   const { id, link } = await create()
   t.equal(link, null)
-  for (let more = 1; more < mostOpen; more++) await create()
+  for (let more = 1; more < maxOpen; more++) await create()
   await t.rejects(create(), /100 proposals of this user wait/)
   clock.time += 7 * 86_400_000
   has(t, await own.read(asker, id), { status: 'expired', review: null })

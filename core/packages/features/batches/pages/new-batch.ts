@@ -14,7 +14,7 @@ import { stateWord, statusWord, typeWord, type Visit, visitOf, type Words } from
 const largestFile = 8 * 1024 * 1024
 /** The largest text of a form, and a form: the file, and a place and a type for each of 1,000 columns. */
 const [largestField, bodyLimit] = [1024 * 1024, 16 * 1024 * 1024]
-const mostParts = 2_100
+const maxParts = 2_100
 const shownRows = 3
 const tooLarge = 'A file has 8 MiB at most here; the API takes 256 MiB.'
 
@@ -62,7 +62,7 @@ export const newBatchPages: FastifyPluginCallback = (app, _options, done) => {
 async function takeForm (request: FastifyRequest, form: Readable): Promise<URLSearchParams> {
   const boundary = boundaryOf(request.headers['content-type']) ?? ''
   const fields = new URLSearchParams()
-  for await (const { name, filename, bytes, text } of readForm(form, { boundary, most: mostParts, tooLarge })) {
+  for await (const { name, filename, bytes, text } of readForm(form, { boundary, max: maxParts, tooLarge })) {
     if (name === 'file' && filename !== undefined) {
       fields.append('name', filename)
       fields.append('file', Buffer.concat(await Array.fromAsync(bytes(largestFile))).toString('base64'))

@@ -7,11 +7,11 @@ type CellType = typeof cellTypes[number]
 export type Place = { pointer: string, type: CellType }
 
 /** How deep places are looked for, and how many are offered at most. */
-const [deepest, most] = [6, 200]
+const [deepest, max] = [6, 200]
 
 /** The places in a body: those of its values, by an example of it. */
 export function placesIn (body: JsonObject): Place[] {
-  return [{ pointer: '/id', type: 'text' as const }, ...below(body, '', 0)].slice(0, most)
+  return [{ pointer: '/id', type: 'text' as const }, ...below(body, '', 0)].slice(0, max)
 }
 
 function below (value: Json | undefined, pointer: string, depth: number): Place[] {

@@ -3,7 +3,7 @@ import { AnyJsonObject, DispatchError, refusal } from '@dispatch/contract'
 import { boundaryOf, decodedBits, readForm } from '@dispatch/plugins/routes'
 import type { FastifyRequest } from 'fastify'
 import { Mapping } from '../contract/batches.ts'
-import { mostBytes, type Upload } from '../service/batches.ts'
+import { maxBytes, type Upload } from '../service/batches.ts'
 
 /** The types of a body, and how their rows are written. */
 export const formats = {
@@ -16,8 +16,8 @@ export const formats = {
 const [asCommon, asMapping] = [compile(AnyJsonObject), compile(Mapping)]
 
 const largestText = 5 * 1024 * 1024
-const mostParts = 4
-const tooLarge = `The form is too large: the file may have ${mostBytes / 1024 / 1024} MiB, each text ${largestText / 1024 / 1024}.`
+const maxParts = 4
+const tooLarge = `The form is too large: the file may have ${maxBytes / 1024 / 1024} MiB, each text ${largestText / 1024 / 1024}.`
 
 /** The rows in a request: its body, or the file of a form, after its texts. */
 export async function uploadIn (request: FastifyRequest): Promise<Upload> {
@@ -33,7 +33,7 @@ export async function uploadIn (request: FastifyRequest): Promise<Upload> {
     throw new DispatchError('unsupported_media_type', 'A form is sent as it is, without "Content-Encoding".')
   }
   const texts: { common?: JsonObject, mapping?: Mapping } = {}
-  const parts = readForm(raw, { boundary, most: mostParts, tooLarge })
+  const parts = readForm(raw, { boundary, max: maxParts, tooLarge })
   for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
     const part = next.value
     if (part.name === 'file') {
@@ -41,7 +41,7 @@ export async function uploadIn (request: FastifyRequest): Promise<Upload> {
       if (format === 'ndjson' && texts.mapping !== undefined) {
         throw fault('/mapping', 'unused_field', 'Only the columns of CSV are mapped: leave it out.')
       }
-      return { ...texts, format, bytes: lastOf(parts, part.bytes(mostBytes)) }
+      return { ...texts, format, bytes: lastOf(parts, part.bytes(maxBytes)) }
     }
     if (part.name === 'common') texts.common = objectIn(asCommon, await part.text(largestText), '/common')
     else if (part.name === 'mapping') texts.mapping = objectIn(asMapping, await part.text(largestText), '/mapping')

@@ -83,14 +83,14 @@ type Options = {
 }
 
 /** The most rows of a batch, and bytes of its file. */
-export const [mostRows, mostBytes] = [100_000, 256 * 1024 * 1024]
-const usual = { rows: mostRows, bytes: mostBytes }
+export const [maxRows, maxBytes] = [100_000, 256 * 1024 * 1024]
+const usual = { rows: maxRows, bytes: maxBytes }
 /** The most batches of a company that are not over. */
-const mostOpen = 20
+const maxOpen = 20
 /** What can be cancelled. */
 const unfinished = ['checking', 'queued', 'running', 'paused'] as const
 /** The most files that a batch is noted to name. */
-const mostFiles = 10_000
+const maxFiles = 10_000
 /** Rows, and characters of their bodies, that are stored together. */
 const [rowsTogether, charactersTogether] = [500, 1024 * 1024]
 /** Rows on a page of results. */
@@ -114,7 +114,7 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
     let fresh: string[] = []
     const nameIn = (request: string): void => {
       for (const id of filesIn(request)) {
-        if (files.has(id) || files.size >= mostFiles) continue
+        if (files.has(id) || files.size >= maxFiles) continue
         files.add(id)
         fresh.push(id)
       }
@@ -192,12 +192,12 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
       ...callbackUrl === undefined ? {} : { callbackUrl },
       ...idempotencyKey === undefined ? {} : { idempotencyKey },
       at: now()
-    }, mostOpen)
+    }, maxOpen)
     if (begun === 'receiving') {
       throw new DispatchError('idempotency_in_progress', 'The first batch with this idempotency key is still coming in: ask again later.')
     }
     if (begun === 'many') {
-      throw new DispatchError('rate_limited', `${mostOpen} batches of the company are not over: send this one when one of them is.`, {
+      throw new DispatchError('rate_limited', `${maxOpen} batches of the company are not over: send this one when one of them is.`, {
         retryAfter: 60
       })
     }
@@ -316,22 +316,22 @@ function pathIn (service: string): ServicePath {
 async function* bitsOf (
   { common, mapping, format, bytes }: Upload,
   fingerprint: Hash,
-  most: number
+  max: number
 ): AsyncGenerator<Buffer, void> {
   fingerprint.update(canonicalJson([format, common ?? null, mapping ?? null]))
   let size = 0
   for await (const bit of bytes) {
     size += bit.length
-    if (size > most) {
-      throw new DispatchError('payload_too_large', `A batch has at most ${most / 1024 / 1024} MiB, once it is decoded.`)
+    if (size > max) {
+      throw new DispatchError('payload_too_large', `A batch has at most ${max / 1024 / 1024} MiB, once it is decoded.`)
     }
     fingerprint.update(bit)
     yield bit
   }
 }
 
-function itemsOf (upload: Upload, fingerprint: Hash, most: number): AsyncIterable<ReadItem> {
-  const bits = bitsOf(upload, fingerprint, most)
+function itemsOf (upload: Upload, fingerprint: Hash, max: number): AsyncIterable<ReadItem> {
+  const bits = bitsOf(upload, fingerprint, max)
   return upload.format === 'csv' ? readCsv(bits, upload.mapping) : readNdjson(bits)
 }
 

@@ -8,15 +8,15 @@ export type Columns = (cells: readonly string[]) => { fields: JsonObject } | { p
 type Cell = { index: number, name: string, pointer: string, tokens: readonly string[], type: typeof cellTypes[number] }
 
 /** The most columns of a file. */
-const mostColumns = 1_000
+const maxColumns = 1_000
 
 /**
  * How the columns with these names make a body: as a mapping says, or, without one, each by its own name, a JSON pointer. A token that is a
  * number is a place in a list. An empty cell is absent. Throws a refusal for a mapping that does not fit the columns.
  */
 export function columnsOf (names: readonly string[], mapping: Mapping | undefined): Columns {
-  if (names.length > mostColumns) {
-    throw fault('/file', 'too_many', `The file has ${names.length} columns; at most ${mostColumns} are taken.`)
+  if (names.length > maxColumns) {
+    throw fault('/file', 'too_many', `The file has ${names.length} columns; at most ${maxColumns} are taken.`)
   }
   const cells = mapping === undefined ? named(names) : mapped(names, mapping)
   requireApart(cells)

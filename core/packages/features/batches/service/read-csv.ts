@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { Mapping } from '../contract/batches.ts'
 import { delimiterOf } from '../contract/csv.ts'
 import { type Columns, columnsOf } from './columns.ts'
-import { largestRow, mostEmptyLines, notUtf8, problemOf, type ReadRow, rowOf, rowTooLarge, tooManyEmptyLines } from './row.ts'
+import { largestRow, maxEmptyLines, notUtf8, problemOf, type ReadRow, rowOf, rowTooLarge, tooManyEmptyLines } from './row.ts'
 
 /** In characters: a heading is looked for in so many. */
 const longestHeading = 1024 * 1024
@@ -24,7 +24,7 @@ export async function* readCsv (bytes: AsyncIterable<Buffer>, mapping: Mapping |
     max_record_size: largestRow
   })
   const source = Readable.from(joined(beginning, texts, () => {
-    if (parser.info.empty_lines > mostEmptyLines) throw tooManyEmptyLines()
+    if (parser.info.empty_lines > maxEmptyLines) throw tooManyEmptyLines()
   }))
   source.on('error', (error) => parser.destroy(error))
   source.pipe(parser)

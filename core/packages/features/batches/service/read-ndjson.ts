@@ -1,5 +1,5 @@
 import { isRecord } from '@dispatch/common'
-import { largestRow, mostEmptyLines, objectOf, type ReadItem, requireUtf8, rowOfJson, rowTooLarge, tooManyEmptyLines } from './row.ts'
+import { largestRow, maxEmptyLines, objectOf, type ReadItem, requireUtf8, rowOfJson, rowTooLarge, tooManyEmptyLines } from './row.ts'
 
 const newline = 10
 const mark = Buffer.from('\ufeff')
@@ -36,7 +36,7 @@ async function* linesOf (bytes: AsyncIterable<Buffer>): AsyncGenerator<Line[], v
     ;[pieces, size] = [[], 0]
     const text = line === 1 && joined.subarray(0, mark.length).equals(mark) ? joined.subarray(mark.length) : joined
     if (!isEmpty(text)) return [{ text, line }]
-    if (++empty > mostEmptyLines) throw tooManyEmptyLines()
+    if (++empty > maxEmptyLines) throw tooManyEmptyLines()
     return []
   }
   for await (const piece of bytes) {

@@ -1,4 +1,4 @@
-import { hasMoreValues, isDeeper, isRecord, type JsonObject, mostValues } from '@dispatch/common'
+import { hasMoreValues, isDeeper, isRecord, type JsonObject, maxValues } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import type { CheckedRow } from '@dispatch/core'
 import { isUtf8 } from 'node:buffer'
@@ -34,7 +34,7 @@ export function rowOf (number: number, { id, ...body }: JsonObject): ReadRow {
 /** The object in a JSON text. Throws a refusal for anything else. */
 export function objectOf (json: Buffer, path: string): JsonObject {
   const fault = (code: string, message: string): DispatchError => refusal('validation_error', [{ path, code, message }])
-  if (hasMoreValues(json)) throw fault('too_many', `It has more than ${mostValues} values.`)
+  if (hasMoreValues(json)) throw fault('too_many', `It has more than ${maxValues} values.`)
   if (isDeeper(json, deepest)) throw fault('too_deep', `It has more than ${deepest} arrays and objects inside each other.`)
   let value: unknown
   try {
@@ -98,9 +98,9 @@ export function rowTooLarge (place: string): DispatchError {
 }
 
 /** The most empty lines of a file: to skip many of them costs more than to receive them compressed. */
-export const mostEmptyLines = 100_000
+export const maxEmptyLines = 100_000
 
 /** The refusal of a file with more of them. */
 export function tooManyEmptyLines (): DispatchError {
-  return new DispatchError('payload_too_large', `The file has more than ${mostEmptyLines} empty lines.`)
+  return new DispatchError('payload_too_large', `The file has more than ${maxEmptyLines} empty lines.`)
 }

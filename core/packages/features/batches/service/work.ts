@@ -34,9 +34,9 @@ const checkFor = 1_000
 /** Milliseconds between two looks for a batch where there is none, and for which one rests that waits for its dispatches. */
 const [idle, shortest, longest] = [1_000, 20, 500]
 /** Seconds for which a batch rests where something was not ready or nothing of it goes on, and how often a row is tried so. */
-const [holdFor, mostTries] = [5, 100]
+const [holdFor, maxTries] = [5, 100]
 /** Seconds after which a queued dispatch counts as kept waiting by its vendor, and the most of those in a batch. */
-const [keptAfter, mostKept] = [30, 1_000]
+const [keptAfter, maxKept] = [30, 1_000]
 /** Milliseconds between two looks for batches to forget. */
 const forgetEvery = 3_600_000
 
@@ -121,7 +121,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     const refused = error instanceof DispatchError ? error : new DispatchError('internal_error', 'A fault of the service itself.')
     if (!(error instanceof DispatchError)) log.warn({ err: error, ...ref(batch), row: number }, 'a row of a batch failed')
     const again = from === 'unchecked' ? 'unchecked' : 'waiting'
-    return passing.has(refused.word) && tries < mostTries
+    return passing.has(refused.word) && tries < maxTries
       ? { number, from, to: again }
       : { number, from, to: 'refused', problem: JSON.stringify(problemOf(refused)) }
   }
@@ -299,7 +299,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
 
   /** Records which dispatches have ended. Answers the batch as it is then, whether others run, and how many more may be queued. */
   async function settle (batch: BatchRow): Promise<{ settled: BatchRow, ended: number, runs: boolean, room: number }> {
-    const all = batch.running === 0 ? [] : await listUnderWay(database, ref(batch), { limit: mostKept, seconds: keptAfter })
+    const all = batch.running === 0 ? [] : await listUnderWay(database, ref(batch), { limit: maxKept, seconds: keptAfter })
     const under = all.filter(({ status }) => status === 'queued' || status === 'running')
     const ended = all.flatMap(({ number, status }): RowChange[] =>
       status === 'queued' || status === 'running' ? [] : [{ number, from: 'running', to: status }]
@@ -308,7 +308,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     const present = under.filter(({ status, recent }) => status === 'running' || recent).length
     const elsewhere = await countElsewhere(database, ref(batch), keptAfter)
     const runs = under.some(({ status }) => status === 'running')
-    return { settled, ended: ended.length, runs, room: all.length >= mostKept ? 0 : window - present - elsewhere }
+    return { settled, ended: ended.length, runs, room: all.length >= maxKept ? 0 : window - present - elsewhere }
   }
 
   /** Tells of another tenth, and of the end. */

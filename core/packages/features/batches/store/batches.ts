@@ -40,7 +40,7 @@ export const columns = ['batch_id', 'company_id', 'user_id', 'impersonator_id', 
 export async function beginBatch (
   database: Database,
   { companyId, batchId, actor, idempotencyKey, ...batch }: NewBatch,
-  most: number
+  max: number
 ): Promise<'begun' | 'many' | 'receiving' | BatchRow> {
   return database.company(companyId, async (queries) => {
     const tables = tablesIn(queries)
@@ -54,7 +54,7 @@ export async function beginBatch (
     }
     const { count } = await tables.selectFrom('batches').select(({ fn }) => fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('status', 'not in', ['finished', 'cancelled', 'refused']).executeTakeFirstOrThrow()
-    if (Number(count) >= most) return 'many'
+    if (Number(count) >= max) return 'many'
     await tables.insertInto('batches').values({
       batch_id: batchId,
       company_id: companyId,

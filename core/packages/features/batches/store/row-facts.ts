@@ -48,7 +48,7 @@ export type KeptRow = { number: number, row_id: string | null, state: RowState, 
 /** Characters of the bodies of one page. */
 const charactersTogether = 1024 * 1024
 /** Rows that a search looks into at once, and how often one request does. */
-const [searchedTogether, mostLooks] = [1_000, 10]
+const [searchedTogether, maxLooks] = [1_000, 10]
 
 /**
  * So many rows of a batch after a number, in their order, up to a size: at least one, where there is one. `next`: the number after which
@@ -63,7 +63,7 @@ export async function listKeptRows (
   if (search === undefined) return readKeptRows(database, ref, { after, limit })
   const found: KeptRow[] = []
   let next: number | null = after
-  for (let looks = 0; looks < mostLooks && next !== null && found.length <= limit; looks++) {
+  for (let looks = 0; looks < maxLooks && next !== null && found.length <= limit; looks++) {
     const page: KeptPage = await readKeptRows(database, ref, { after: next, limit: searchedTogether, search })
     found.push(...page.rows.filter((row) => says(row, search)))
     next = page.next

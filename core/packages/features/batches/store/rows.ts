@@ -85,7 +85,7 @@ export type Work = { number: number, row_id: string | null, stored: string | nul
 export type OpenWork = Omit<Work, 'stored'> & { body: string | null }
 
 /** In characters: of the rows that are worked on at once. */
-const mostTogether = 2 * 1024 * 1024
+const maxTogether = 2 * 1024 * 1024
 
 /** The next rows in a state, up to a number of them and a size. */
 export async function nextRows (
@@ -100,7 +100,7 @@ export async function nextRows (
           select number, row_id, body, dispatch_id, tries from batch_rows
           where company_id = ${companyId} and batch_id = ${batchId} and state = ${sql.lit(state)} order by number limit ${limit}
         ) as next
-      ) as sized where before < ${mostTogether} order by number`.execute(queries)
+      ) as sized where before < ${maxTogether} order by number`.execute(queries)
     return rows
   })
 }

@@ -13,7 +13,7 @@ import { type Answer, invoiceRequest, type Login, startService } from '../../../
 import { listOverdueDispatches } from '../../../../store/dispatch/runs.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { readBacklog } from '../../../tables/backlog.ts'
-import { createBatches, mostBytes, mostRows } from '../service/batches.ts'
+import { createBatches, maxBytes, maxRows } from '../service/batches.ts'
 import { listKeptRows } from '../store/row-facts.ts'
 import { changeRows } from '../store/rows.ts'
 import { tablesIn } from '../store/tables.ts'
@@ -232,7 +232,7 @@ await t.test('what is no such file is refused as a whole, with one clear answer'
 })
 
 await t.test('a batch has at most 100,000 rows and 256 MiB; what has more leaves nothing behind', async (t) => {
-  t.strictSame([mostRows, mostBytes], [100_000, 268_435_456])
+  t.strictSame([maxRows, maxBytes], [100_000, 268_435_456])
   const needs = {
     database: app.get('database'),
     jobs: app.get('jobs'),

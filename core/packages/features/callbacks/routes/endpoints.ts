@@ -3,8 +3,8 @@ import { CallbackView, EndpointCallbackQuery, EndpointChanges, Endpoints, Endpoi
 import { auditAuthorOf, pageOf, requireSince, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { type EndpointCallbacks, mostResent } from '../service/endpoint-callbacks.ts'
-import { type CallbackEndpoints, mostEndpoints } from '../service/endpoints.ts'
+import { type EndpointCallbacks, maxResent } from '../service/endpoint-callbacks.ts'
+import { type CallbackEndpoints, maxEndpoints } from '../service/endpoints.ts'
 
 /** What the routes work with. */
 export type EndpointNeeds = { endpoints: CallbackEndpoints, endpointCallbacks: EndpointCallbacks }
@@ -32,7 +32,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<EndpointNeeds
     schema: {
       operationId: 'createCallbackEndpoint',
       tags,
-      summary: `Creates an endpoint and shows its secret once; a company has at most ${mostEndpoints} (admins).`,
+      summary: `Creates an endpoint and shows its secret once; a company has at most ${maxEndpoints} (admins).`,
       description:
         'Every event that is told by callbacks is sent to each enabled endpoint that wants its type, whatever `callbackUrl` the dispatch ' +
         'has: with an id, attempts and a `sequence` of its own.',
@@ -127,7 +127,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<EndpointNeeds
     schema: {
       operationId: 'resendFailedCallbacks',
       tags,
-      summary: `Sends the failed and stopped callbacks of an endpoint again, the oldest first, at most ${mostResent} at once (admins).`,
+      summary: `Sends the failed and stopped callbacks of an endpoint again, the oldest first, at most ${maxResent} at once (admins).`,
       body: ResendBody,
       response: { 200: Resent }
     }

@@ -15,7 +15,7 @@ import { callbackJob, claimFor, createDelivery, type Delivery } from './delivery
 import type { EndpointSigning } from './endpoint-signing.ts'
 
 /** The most callbacks that one request sends again. */
-export const mostResent = 1000
+export const maxResent = 1000
 
 export type EndpointCallbacks = Delivery & {
   /** Those of an endpoint, the newest first. */
@@ -82,12 +82,12 @@ export function createEndpointCallbacks ({ database, outbox, network, signing, n
 
     async resend (author, endpointId, since) {
       const { companyId } = author
-      const queued = await resendFailed(database, { companyId, endpointId }, { author, at: now(), since, most: mostResent })
+      const queued = await resendFailed(database, { companyId, endpointId }, { author, at: now(), since, max: maxResent })
       if (queued === undefined) return undefined
       if (queued === 'disabled') throw new DispatchError('conflict', whyNot.disabled)
       // One job is enough: each that sends a callback queues the next.
       if (queued > 0) await queue.send('callback', [callbackJob(companyId, 'next', 'endpoints')])
-      return { queued, more: queued === mostResent }
+      return { queued, more: queued === maxResent }
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Keyring } from '@dispatch/common'
 import { token } from '@dispatch/plugins/feature'
 import type { EndpointSecret } from '../store/tables.ts'
-import { makeSigningSecret, mostSignatures, overlap, signedHeaders } from './signing.ts'
+import { makeSigningSecret, maxSignatures, overlap, signedHeaders } from './signing.ts'
 
 /** An endpoint whose secrets sign. */
 type Signing = { companyId: number, endpointId: string, secrets: readonly EndpointSecret[] }
@@ -35,7 +35,7 @@ export function createEndpointSigning ({ keyring, now, newId }: Options): Endpoi
     rotate (present, fresh) {
       const until = new Date(now().getTime() + overlap).toISOString()
       const others = present.filter(isValid).map((secret) => ({ ...secret, expiresAt: secret.expiresAt ?? until }))
-      return [fresh, ...others].slice(0, mostSignatures)
+      return [fresh, ...others].slice(0, maxSignatures)
     }
   }
 }

@@ -11,7 +11,7 @@ import { callbackJob, toldOf } from './delivery.ts'
 import type { EndpointSigning } from './endpoint-signing.ts'
 
 /** The most endpoints of a company. */
-export const mostEndpoints = 10
+export const maxEndpoints = 10
 
 /** The endpoints of companies. What is undefined is not there. Throws `validation_failed` for an address that is not public. */
 export type CallbackEndpoints = {
@@ -61,10 +61,10 @@ export function createCallbackEndpoints ({ database, queue, network, guard, sign
       const row = await insertEndpoint(database, companyId, { ...endpoint, types, enabled, endpointId, secret: stored }, {
         author,
         at: now(),
-        most: mostEndpoints
+        max: maxEndpoints
       })
       if (row === undefined) {
-        throw new DispatchError('conflict', `The company has ${mostEndpoints} endpoints, which is the most: remove one of them first.`)
+        throw new DispatchError('conflict', `The company has ${maxEndpoints} endpoints, which is the most: remove one of them first.`)
       }
       return { ...viewOf(row, now()), secret: shown }
     },

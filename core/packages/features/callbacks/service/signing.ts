@@ -12,7 +12,7 @@ export const overlap = 24 * 3600 * 1000
 /** Bytes; Standard Webhooks asks for 24 to 64. */
 const secretLength = 32
 /** The most signatures of one message, the newest first. */
-export const mostSignatures = 5
+export const maxSignatures = 5
 
 /** Makes a secret: as it is stored, and as it is shown once, in the format of the libraries of Standard Webhooks. */
 export function makeSigningSecret (keyring: Pick<Keyring, 'seal'>, signer: Signer, id: string): { stored: Sealed, shown: string } {
@@ -28,7 +28,7 @@ export function signedHeaders (
   { id, body, now }: { id: string, body: string, now: Date }
 ): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000))
-  const signatures = secrets.slice(0, mostSignatures).map(({ id: secretId, sealed }) => {
+  const signatures = secrets.slice(0, maxSignatures).map(({ id: secretId, sealed }) => {
     const key = keyring.open(sealed, contextOf(signer, secretId))
     return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
   })

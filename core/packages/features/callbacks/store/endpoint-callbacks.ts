@@ -243,13 +243,13 @@ export async function listEndpointCallbacks (
 }
 
 /**
- * Makes the failed and stopped callbacks of an endpoint due again that were recorded at `since` or later, the oldest first, at most `most`
+ * Makes the failed and stopped callbacks of an endpoint due again that were recorded at `since` or later, the oldest first, at most `max`
  * of them, and resets their tries. Answers how many, or `disabled` where the endpoint gets nothing.
  */
 export async function resendFailed (
   database: Database,
   { companyId, endpointId }: EndpointRef,
-  { since, most, ...signature }: AuditStamp & { since: Date, most: number }
+  { since, max, ...signature }: AuditStamp & { since: Date, max: number }
 ): Promise<number | 'disabled' | undefined> {
   return database.company(companyId, async (queries) => {
     const enabled = await isEnabled(queries, { companyId, endpointId })
@@ -258,7 +258,7 @@ export async function resendFailed (
       update endpoint_callbacks set state = 'pending', tries = 0, next_at = ${database.now} where callback_id in (
         select callback_id from endpoint_callbacks where company_id = ${companyId} and endpoint_id = ${endpointId}
           and state in ('failed', 'stopped') and body is not null and created_at >= ${since}
-        order by callback_id limit ${most} for update skip locked)`.execute(queries)
+        order by callback_id limit ${max} for update skip locked)`.execute(queries)
     const queued = Number(numAffectedRows)
     await note(queries, { company_id: companyId, endpoint_id: endpointId }, 'resent', { since: since.toISOString(), queued }, signature)
     return queued

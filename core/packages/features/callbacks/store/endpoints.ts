@@ -22,18 +22,18 @@ export async function findEndpoint (database: Database, companyId: number, endpo
   return database.company(companyId, (queries) => kept(queries, companyId).where('endpoint_id', '=', endpointId).executeTakeFirst())
 }
 
-/** Records an endpoint. Undefined where the company has as many as `most` already. */
+/** Records an endpoint. Undefined where the company has as many as `max` already. */
 export async function insertEndpoint (
   database: Database,
   companyId: number,
   endpoint: EndpointChoice & { endpointId: string, secret: EndpointSecret },
-  { most, ...signature }: AuditStamp & { most: number }
+  { max, ...signature }: AuditStamp & { max: number }
 ): Promise<EndpointRow | undefined> {
   const { endpointId, name, url, types, enabled, secret } = endpoint
   return database.company(companyId, async (queries) => {
     // The lock puts the new endpoints of a company in a row, so that their number stays within the limit.
     await sql`select pg_advisory_xact_lock(hashtextextended('callback endpoints', ${companyId}))`.execute(queries)
-    if ((await kept(queries, companyId).execute()).length >= most) return undefined
+    if ((await kept(queries, companyId).execute()).length >= max) return undefined
     const row = await queries.insertInto('callback_endpoints').values({
       endpoint_id: endpointId,
       company_id: companyId,

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type CallbackBody, callbackBody, type ToldEvent } from './callbacks.ts'
 
 /** The most events of a company that get their places at once. */
-const mostPlaced = 1_000
+const maxPlaced = 1_000
 
 /** Adds an event to the feed of its company, in the transaction that records it. Does nothing where the company has no feed. */
 export async function noteFeedEvent (queries: OwnerQueries, event: ToldEvent & { companyId: number }): Promise<void> {
@@ -67,7 +67,7 @@ async function placeEvents (queries: OwnerQueries, companyIds: readonly number[]
       select entry, company_id, last + row_number() over (partition by company_id order by entry) as place
       from event_feeds cross join lateral (
         select entry from feed_events where feed_events.company_id = event_feeds.company_id and position is null
-        order by entry limit ${mostPlaced}
+        order by entry limit ${maxPlaced}
       ) as fresh
       where company_id = any (${companyIds}::integer[])
     ), placed as (

@@ -26,7 +26,7 @@ type Needs = {
 /** Milliseconds between two looks for a deletion. */
 const idle = 1_000
 /** Seconds for which a process has a deletion to itself at each step; the last one reads tables that have no index for it. */
-const claimLasts = { most: 600, last: 3_600 }
+const claimLasts = { max: 600, last: 3_600 }
 /** Rows of each table that a step deletes. */
 const together = 2_000
 /** Seconds until what is still referred to, or under way, is tried again, and what another process has just now. */
@@ -112,7 +112,7 @@ export function createDeletionStep ({
       await advanceDeletion(database, row, { stage: 'rows', seconds: 0 })
     },
     async rows (row) {
-      const done = await deleteFoundRows(database, row.former_company, deletingOf(row, claimLasts.most))
+      const done = await deleteFoundRows(database, row.former_company, deletingOf(row, claimLasts.max))
       if (done.deleted || done.locked) return advanceDeletion(database, row, { stage: 'rows', seconds: waitsFor(row, done) })
       await advanceDeletion(database, row, { stage: 'last', seconds: settles })
     },

@@ -66,9 +66,9 @@ export async function listDeletions (
 export async function claimDeletion (
   { owner, now }: Database,
   claim: string,
-  seconds: { most: number, last: number }
+  seconds: { max: number, last: number }
 ): Promise<DeletionRow | undefined> {
-  const lasts = sql`case stage when 'last' then ${seconds.last}::integer else ${seconds.most}::integer end`
+  const lasts = sql`case stage when 'last' then ${seconds.last}::integer else ${seconds.max}::integer end`
   return tablesIn(owner).updateTable('company_deletions').set({ claim, next_at: sql<Date>`${now} + make_interval(secs => ${lasts})` })
     .where('former_company', '=',
       (from) =>

@@ -68,7 +68,7 @@ export async function deleteFoundRows ({ owner }: Owner, companyId: number, dele
   const found = await deleteOldest(owner, companyId, deleting)
   if (found.deleted || found.locked) return found
   const tables = (await tablesOf(owner, companyId)).filter(({ indexed }) => indexed)
-  return together(found, await deleteFrom(owner, tables, { ...deleting, most: deleting.limit }))
+  return together(found, await deleteFrom(owner, tables, { ...deleting, max: deleting.limit }))
 }
 
 /**
@@ -93,18 +93,18 @@ async function deleteOldest (owner: Queries, companyId: number, { limit, dispatc
   return deleteSome(owner, 'dispatches', note, (queries) => deleteDispatches(queries, companyId, deleting))
 }
 
-/** `most`: rows of each table, unless all. */
+/** `max`: rows of each table, unless all. */
 async function deleteFrom (
   owner: Queries,
   tables: readonly Table[],
-  { most, note, signal }: Pick<Deleting, 'note'> & { most?: number, signal?: AbortSignal }
+  { max, note, signal }: Pick<Deleting, 'note'> & { max?: number, signal?: AbortSignal }
 ): Promise<DeletedRows> {
   let all = nothing
   for (const { name, theirs } of tables) {
     if (signal?.aborted === true) return together(all, { ...nothing, blocked: [name] })
-    const some = most === undefined
+    const some = max === undefined
       ? theirs
-      : sql`ctid = any (array(select ctid from ${sql.table(name)} as one where ${theirs} limit ${most}))`
+      : sql`ctid = any (array(select ctid from ${sql.table(name)} as one where ${theirs} limit ${max}))`
     const one = await deleteSome(owner, name, note, async (queries) =>
       Number((await sql`delete from ${sql.table(name)} as one where ${some}`.execute(queries)).numAffectedRows))
     all = together(all, one)

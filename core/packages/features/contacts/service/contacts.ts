@@ -3,7 +3,7 @@ import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { ContactBody, ContactView, OwnDetails } from '../contract/contacts.ts'
-import { addContact, changeContact, type ContactRow, type ContactsWanted, listContacts, mostContacts, readContact, readOwnDetails,
+import { addContact, changeContact, type ContactRow, type ContactsWanted, listContacts, maxContacts, readContact, readOwnDetails,
   removeContact, writeOwnDetails } from '../store/contacts.ts'
 
 /** Contacts of companies, and who these are on their documents. Who changes them does so for their own company. */
@@ -34,7 +34,7 @@ export function createContacts ({ database, now }: { database: Database, now: ()
     async add (author, body) {
       const row = await addContact(database, body, by(author))
       if (row !== undefined) return viewOf(row)
-      throw new DispatchError('conflict', `The company has ${mostContacts} contacts, which is the most: delete one first.`)
+      throw new DispatchError('conflict', `The company has ${maxContacts} contacts, which is the most: delete one first.`)
     },
     change: async (author, id, body) => found(await changeContact(database, id, body, by(author)), id),
     async remove (author, id) {

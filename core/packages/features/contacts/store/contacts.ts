@@ -26,7 +26,7 @@ export type Change = { author: AuditAuthor, at: Date }
 export type ContactsWanted = { q?: string, limit: number, after?: string }
 
 /** How many contacts a company keeps. */
-export const mostContacts = 10_000
+export const maxContacts = 10_000
 
 const columns = ['company_id', 'contact_id', 'name', 'details', 'created_at', 'updated_at'] as const
 
@@ -64,7 +64,7 @@ export async function addContact (database: Database, { name, ...details }: Cont
     const tables = tablesOf(queries)
     const { count } = await tables.selectFrom('contacts').select(sql<number>`count(*)::integer`.as('count'))
       .where('company_id', '=', companyId).executeTakeFirstOrThrow()
-    if (count >= mostContacts) return undefined
+    if (count >= maxContacts) return undefined
     const row = await tables.insertInto('contacts').values({
       company_id: companyId,
       contact_id: randomUUID(),

@@ -5,7 +5,7 @@ import { languages } from '../../../../../plugins/console/language/language.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { startService } from '../../../../../test/support/service.ts'
-import { mostContacts, readOwnDetails } from '../store/contacts.ts'
+import { maxContacts, readOwnDetails } from '../store/contacts.ts'
 import { words as en } from '../words.en.ts'
 
 const service = await startService(t)
@@ -53,7 +53,7 @@ await t.test('a contact is kept, found by a part of its name or address, changed
 
 await t.test('a company keeps so many contacts at most', async (t) => {
   const { owner } = service.app.get('database')
-  const rows = Array.from({ length: mostContacts }, () => `(${String(other.companyId)}, '${randomUUID()}', 'x', '{}', now(), now())`)
+  const rows = Array.from({ length: maxContacts }, () => `(${String(other.companyId)}, '${randomUUID()}', 'x', '{}', now(), now())`)
   await sql.raw(`insert into contacts values ${rows.join(',')}`).execute(owner)
   has(t, await send('POST', '/api/v1/contacts', { body: { name: 'One more' } }, other.admin), { status: 409, body: { error: 'conflict' } })
 })

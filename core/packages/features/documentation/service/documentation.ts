@@ -21,7 +21,7 @@ export type Documentation = {
   /** Bytes of a picture that a page shows, by its path from the root of the project. */
   picture: (path: string) => Buffer | undefined
   /** The parts that have most of the words of a query, at most so many: of pages, and operations of the API. */
-  search: (query: string, most: number) => FoundPart[]
+  search: (query: string, max: number) => FoundPart[]
   /** Where the reference is made from, when somebody first asks for it. */
   describe: (readApi: () => ApiDocument) => void
 }
@@ -66,7 +66,7 @@ export function createDocumentation (): Documentation {
     markup: (page) => markupOf(page.markdown, (link) => library().linkOf(page, link), page.language),
     markdown: (page) => markdownOf(page.markdown, (link) => library().linkOf(page, link)),
     picture: (path) => library().pictures.get(path)?.(),
-    search: (query, most) => index()(query, most),
+    search: (query, max) => index()(query, max),
     describe: (read) => {
       readApi = read
     }

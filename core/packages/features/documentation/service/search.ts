@@ -23,7 +23,7 @@ export function partsOf (markdown: string): Part[] {
 }
 
 /** Finds parts by the words of a query. */
-export type Index<Found> = (query: string, most: number) => Found[]
+export type Index<Found> = (query: string, max: number) => Found[]
 
 /** A word in the title counts as much as three in the text; how often it stands there does not count. */
 const [inTitle, inText] = [3, 1]
@@ -45,12 +45,12 @@ export function indexOf<Found extends { title: string, text: string }> (parts: r
     add(title, place, inTitle)
     add(text, place, inText)
   }
-  return (query, most) => {
+  return (query, max) => {
     const ranks = new Map<number, number>()
     for (const word of wordsOf(query)) {
       for (const [place, weight] of places.get(word) ?? []) ranks.set(place, (ranks.get(place) ?? 0) + weight)
     }
-    return [...ranks].sort(([one, rank], [other, otherRank]) => otherRank - rank || one - other).slice(0, most)
+    return [...ranks].sort(([one, rank], [other, otherRank]) => otherRank - rank || one - other).slice(0, max)
       .flatMap(([place]) => parts[place] ?? [])
   }
 }

@@ -29,9 +29,9 @@ export type Written = Pick<DraftRow, 'service' | 'request' | 'sandbox'> & { shar
 const summary = ['draft_id', 'company_id', 'user_id', 'service', 'sandbox', 'shared', 'dispatch_id', 'created_at', 'updated_at'] as const
 
 /** How many drafts a person keeps; the one that was written to least lately goes first, and of those the sent ones. */
-export const mostKept = 200
+export const maxKept = 200
 /** How many of a list are shown. */
-const mostListed = 100
+const maxListed = 100
 
 /** The drafts of a person and those that others of the company share, the last written first. */
 export async function listDrafts (database: Database, reader: UserRef, { sandbox }: { sandbox?: boolean }): Promise<SummaryRow[]> {
@@ -39,7 +39,7 @@ export async function listDrafts (database: Database, reader: UserRef, { sandbox
     (queries) =>
       tablesOf(queries).selectFrom('drafts').select(summary).where('company_id', '=', reader.companyId).where(visibleTo(reader))
         .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false))
-        .orderBy('updated_at', 'desc').limit(mostListed).execute())
+        .orderBy('updated_at', 'desc').limit(maxListed).execute())
 }
 
 /** A draft that a person may read. */
@@ -83,7 +83,7 @@ async function dispatchOf (queries: CompanyQueries, companyId: number, dispatchI
 async function removeOldest (queries: CompanyQueries, { companyId, userId }: UserRef): Promise<void> {
   const own = tablesOf(queries)
   const beyond = own.selectFrom('drafts').select('draft_id').where('company_id', '=', companyId).where('user_id', '=', userId)
-    .orderBy('dispatch_id', (order) => order.desc().nullsFirst()).orderBy('updated_at', 'desc').offset(mostKept)
+    .orderBy('dispatch_id', (order) => order.desc().nullsFirst()).orderBy('updated_at', 'desc').offset(maxKept)
   await own.deleteFrom('drafts').where('company_id', '=', companyId).where('user_id', '=', userId).where('draft_id', 'in', beyond).execute()
 }
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { has, matches } from '../../../../../test/support/matching.ts'
 import { invoiceRequest, startService } from '../../../../../test/support/service.ts'
 import { createDrafts } from '../service/drafts.ts'
-import { mostKept } from '../store/drafts.ts'
+import { maxKept } from '../store/drafts.ts'
 
 const service = await startService(t)
 const { send } = service
@@ -70,7 +70,7 @@ await t.test('a draft that was sent says as what; it goes a day later, and one t
 
 await t.test('a person keeps 200 drafts: the one that was written to least lately goes', async (t) => {
   const { userId } = (await send('POST', '/api/v1/drafts', { body: { service: 'sms', request } }, member)).body
-  const ids = Array.from({ length: mostKept }, () => randomUUID())
+  const ids = Array.from({ length: maxKept }, () => randomUUID())
   const write = (id: string) => own.write({ companyId, userId }, id, { service: 'sms', request: {} })
   clock.time = Date.now()
   for (const id of [...ids, ids[0]!, randomUUID()]) {

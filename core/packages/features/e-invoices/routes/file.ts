@@ -20,7 +20,7 @@ export async function fileIn ({ raw, headers, mediaType = '' }: FastifyRequest):
     throw new DispatchError('unsupported_media_type', 'A form is sent as it is, without "Content-Encoding".')
   }
   let file: Buffer | undefined
-  for await (const part of readForm(raw, { boundary, most: 1, tooLarge: `One file is sent. ${tooLarge}` })) {
+  for await (const part of readForm(raw, { boundary, max: 1, tooLarge: `One file is sent. ${tooLarge}` })) {
     if (part.name !== 'file') {
       throw refusal('validation_error', [{
         path: `/${part.name.slice(0, 60)}`,

@@ -44,9 +44,9 @@ export type EReports = {
 export const eReports = token<EReports>('eReports')
 
 /** The most invoices that are read for a report. */
-export const mostInvoices = 20_000
+export const maxInvoices = 20_000
 /** The most of what is left out, and of what is assumed, that a report names. */
-const mostNamed = 1_000
+const maxNamed = 1_000
 
 /** Milliseconds for which a dispatch that was asked for would certainly be there. */
 const askedFor = 7 * 86_400_000
@@ -76,7 +76,7 @@ export function createEReports ({ configurations, database, newId, now, pipeline
     const { siren, name, platform, regime, providerName, usualNature } = settings
     const { due, ...period } = reportPeriod(regime, kind, day)
     const kept = new Set<string>()
-    const sent = noting(kept, sentInvoices(database, companyId, { kind, start: midnightOf(period.start), limit: mostInvoices, tooMany }))
+    const sent = noting(kept, sentInvoices(database, companyId, { kind, start: midnightOf(period.start), limit: maxInvoices, tooMany }))
     const gathering = { siren, period, ...(usualNature !== undefined && { usualNature }) }
     const gathered = kind === 'transactions' ? await gatherTransactions(sent, gathering) : await gatherPayments(sent, gathering)
     const { left, assumed, counted, ...content } = gathered
@@ -111,7 +111,7 @@ export function createEReports ({ configurations, database, newId, now, pipeline
       report,
       left_out: named(left),
       left_counts: countsOf(left),
-      assumed: assumed.slice(0, mostNamed),
+      assumed: assumed.slice(0, maxNamed),
       counted: [...counted],
       count: counted.length,
       needed: left.filter(({ needed }) => needed).length,
@@ -229,7 +229,7 @@ async function* noting (kept: Set<string>, sent: AsyncIterable<SentInvoice>): As
 }
 
 function tooMany (): DispatchError {
-  return new DispatchError('conflict', `More than ${mostInvoices} invoices were sent: report them from the program that makes them.`)
+  return new DispatchError('conflict', `More than ${maxInvoices} invoices were sent: report them from the program that makes them.`)
 }
 
 /** Throws `validation_failed` with the rules that a report breaks. */
@@ -241,7 +241,7 @@ function written (report: EReport): string {
 
 /** What somebody must mend first. */
 function named (left: readonly LeftOut[]): LeftOut[] {
-  return left.toSorted((one, other) => Number(other.needed) - Number(one.needed)).slice(0, mostNamed)
+  return left.toSorted((one, other) => Number(other.needed) - Number(one.needed)).slice(0, maxNamed)
 }
 
 function countsOf (left: readonly LeftOut[]): Record<string, number> {

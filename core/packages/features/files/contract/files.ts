@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 export const largestFile = 50 * 1024 * 1024
 
 /** The most files of a company. */
-export const mostFiles = 10_000
+export const maxFiles = 10_000
 
 /** What is asked of a file that is the body itself. */
 export const UploadQuery = Type.Object({

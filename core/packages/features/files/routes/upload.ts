@@ -36,7 +36,7 @@ function requirePlain (coding = 'identity'): void {
 
 async function takePart<Taken> (raw: Readable, boundary: string, take: (file: Incoming) => Promise<Taken>): Promise<Taken> {
   let taken: { of: Taken } | undefined
-  for await (const { name, filename = '', type: contentType, bytes } of readForm(raw, { boundary, most: 1, tooLarge })) {
+  for await (const { name, filename = '', type: contentType, bytes } of readForm(raw, { boundary, max: 1, tooLarge })) {
     if (name !== 'file') {
       throw fault(`/${name.slice(0, 60)}`, 'unknown_field', 'The form has one part: file.')
     }

@@ -6,7 +6,7 @@ import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
 import type { Readable } from 'node:stream'
-import { type FileView, mostFiles } from '../contract/files.ts'
+import { type FileView, maxFiles } from '../contract/files.ts'
 import { addFile, companyIds, type EndingFile, endingFiles, type FilePlace, type FileRow, findFile, forgetFiles, hideFile, keepFiles,
   type Lacking, lackingFor, listFiles, recordedFiles, type Removable, setExpiry, takeExpired } from '../store/files.ts'
 import type { Scan } from './scan.ts'
@@ -56,7 +56,7 @@ type Options = {
 }
 
 export function createUploadedFiles ({ database, files, uses, receive, log, now, quota, scan }: Options): UploadedFiles {
-  const room = { files: mostFiles, bytes: quota }
+  const room = { files: maxFiles, bytes: quota }
   const later = (milliseconds: number): Date => new Date(now().getTime() + milliseconds)
 
   /** Throws unless the scanner finds nothing in a stored file. */
@@ -126,7 +126,7 @@ export function createUploadedFiles ({ database, files, uses, receive, log, now,
   }
 
   function requireRoom (lacking: Lacking): void {
-    if (lacking === 'files') throw refuse('too_many', `A company has ${mostFiles} files at most: remove some, or wait until they expire.`)
+    if (lacking === 'files') throw refuse('too_many', `A company has ${maxFiles} files at most: remove some, or wait until they expire.`)
     if (lacking === 'bytes') throw overQuota(quota)
   }
 

@@ -18,7 +18,7 @@ import { type Answer, invoiceRequest, type Login, startService } from '../../../
 import { mailServer } from '../../../../../test/support/smtp.ts'
 import { sweepAndWork } from '../../../../../test/support/sweep.ts'
 import { createNetwork } from '../../../vendor-io/network.ts'
-import { mostFiles } from '../contract/files.ts'
+import { maxFiles } from '../contract/files.ts'
 import { createUploadedFiles } from '../service/files.ts'
 import { createScan } from '../service/scan.ts'
 
@@ -228,7 +228,7 @@ await t.test('a company has so many files at most', async (t) => {
   const { admin, companyId } = await service.company('busy')
   await sql`insert into files (file_id, company_id, user_id, test, filename, content_type, size, sha256, storage_key, created_at, expires_at)
     select gen_random_uuid(), ${companyId}, (select min(user_id) from users where company_id = ${companyId}), false, 'x', 'text/plain', 1, '',
-      'files/' || gen_random_uuid(), ${clock.now()}, ${clock.now()} from generate_series(1, ${mostFiles - 1})`.execute(
+      'files/' || gen_random_uuid(), ${clock.now()}, ${clock.now()} from generate_series(1, ${maxFiles - 1})`.execute(
     app.get('database').owner
   )
   const answers = await Promise.all(['a', 'b'].map((name) => upload('x', `${name}.txt`, 'text/plain', admin)))

@@ -56,7 +56,7 @@ export const links = tokenOf<Links>('links')
 const lifetimes = { invitation: 604_800, password: 86_400, forgotten: 3_600 }
 
 /** Most invitations of a company. */
-const most = 200
+const max = 200
 
 type Options = {
   database: Database
@@ -154,7 +154,7 @@ export function createLinks (options: Options): Links {
       await refuseDomainOfOther(database, actor.companyId, email)
       const token = await newToken(how, email, role, actor.companyId)
       const link = { linkId: newId(), ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
-      const row = await insertInvitation(database, actor.companyId, { ...link, email, role, services, most }, { author, at: now() })
+      const row = await insertInvitation(database, actor.companyId, { ...link, email, role, services, max }, { author, at: now() })
       if (typeof row === 'string') throw new DispatchError('conflict', refusals[row])
       await mail(token, by, row)
       return { ...viewOf(row, mailing(row)), ...token.shown }
@@ -201,7 +201,7 @@ export function createLinks (options: Options): Links {
         throw new DispatchError('conflict', 'This service mails no links: ask an admin of your company for one.')
       }
       const found = isAddress(email).ok ? await accounts.byEmail(normaliseEmail(email)) : []
-      const helping = Promise.all(found.slice(0, mostOfAddress).map((user) => help(user, language, from))).then(() => undefined,
+      const helping = Promise.all(found.slice(0, maxOfAddress).map((user) => help(user, language, from))).then(() => undefined,
         (err: unknown) => {
           log.warn({ err }, 'a link for a forgotten password was not mailed')
         }).finally(() => underWay.delete(helping))
@@ -243,7 +243,7 @@ type About =
   & ({ purpose: 'invitation', inviter: string } | { purpose: 'password' })
 
 /** Most users with one address who are helped at once. */
-const mostOfAddress = 5
+const maxOfAddress = 5
 
 const isAddress = compile(AccountEmail)
 
@@ -252,7 +252,7 @@ type Found = { link: LinkRow, email: string, addresses: readonly string[] }
 const refusals = {
   taken: 'The company already has a user with this e-mail address: choose another one.',
   invited: 'This e-mail address is invited already: renew the invitation, or withdraw it first.',
-  full: `There are ${most} invitations: withdraw those that nobody needs.`
+  full: `There are ${max} invitations: withdraw those that nobody needs.`
 }
 
 /** Whether who has made a link could still give such a role and such services. */

@@ -77,12 +77,12 @@ const forgottenAfter = 2_592_000
 
 /**
  * Adds an invitation. `taken` where the company has a user of this e-mail address, `invited` where it has invited it, `full` where it has
- * `most` invitations.
+ * `max` invitations.
  */
 export async function insertInvitation (
   database: Database,
   companyId: number,
-  { email, role, services, most, ...link }: NewLink & { email: string, role: Role, services: readonly string[], most: number },
+  { email, role, services, max, ...link }: NewLink & { email: string, role: Role, services: readonly string[], max: number },
   signature: AuditStamp
 ): Promise<InvitationRow | 'taken' | 'invited' | 'full'> {
   return database.company(companyId, async (queries) => {
@@ -94,7 +94,7 @@ export async function insertInvitation (
     if (known !== undefined) return 'taken'
     const open = await invitations(database, queries, companyId).execute()
     if (open.some((invitation) => invitation.email === email)) return 'invited'
-    if (open.length >= most) return 'full'
+    if (open.length >= max) return 'full'
     const row = { email, role, services: [...services] }
     await tablesIn(queries).insertInto('one_time_links').values({ ...rowOf(database, companyId, link), purpose: 'invitation', ...row })
       .execute()

@@ -58,7 +58,7 @@ function saidOf (words: Words, name: Ending, { next, previous }: { next: string,
 }
 
 /** Companies that a question names at most, for each thing that happens to them. */
-const mostNamed = 20
+const maxNamed = 20
 
 /** `effects`: who would be touched, and how. `unknown`: why the service cannot tell it. */
 type Told = { effects: [string, string][], unknown?: Refusal }
@@ -77,8 +77,8 @@ async function effectsOf (
   return {
     effects: [...Map.groupBy(answer.body.effects, ({ how }) => how)].map(([how, effects]) => {
       const all = [...new Set(effects.map(({ company, companyId }) => `${company} (${companyId})`))]
-      const names = all.slice(0, mostNamed).join(', ')
-      const isWhole = all.length <= mostNamed
+      const names = all.slice(0, maxNamed).join(', ')
+      const isWhole = all.length <= maxNamed
       return [wordFor(words, 'effect', how), isWhole ? names : fill(words.effectOfMany, { n: counts[how] ?? all.length, names })]
     })
   }

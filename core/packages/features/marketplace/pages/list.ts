@@ -12,17 +12,17 @@ type Filter = Readonly<Record<'q' | 'service' | 'documentType' | 'country' | 'fe
 const states = ['installed', 'updatable', 'available', 'incompatible', 'revoked']
 
 /** The most cards of a page: more is for the search. */
-const mostCards = 100
+const maxCards = 100
 
 /** Adapters that are compared at most. */
-const mostCompared = 3
+const maxCompared = 3
 
 /** The adapters that can be installed: operators see all, admins those that are offered to their company. */
 export const listPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/marketplace', async (request, reply) => {
     const visit = visitOf(request)
     const codes = [request.query['compare'] ?? []].flat().filter((code) => typeof code === 'string')
-    if (new Set(codes).size > 1 && codes.length <= mostCompared) return reply.page(await compared(visit, codes))
+    if (new Set(codes).size > 1 && codes.length <= maxCompared) return reply.page(await compared(visit, codes))
     const said = request.query['removed'] !== undefined
       ? notice('good', html`<p>${visit.words.adapterRemoved}</p>`)
       : codes.length > 0
@@ -79,9 +79,9 @@ async function list (visit: Visit, filter: Filter, said: Html = html``): Promise
     ? notice('bad', sentences(words, found.error))
     : found.body.length === 0
     ? html`<section><p>${filtered ? words.adaptersNoneFiltered : isOperator ? words.adaptersNone : words.adaptersNoneOffered}</p></section>`
-    : html`<ul class="cards">${found.body.slice(0, mostCards).map((adapter) => card(words, adapter))}</ul>
+    : html`<ul class="cards">${found.body.slice(0, maxCards).map((adapter) => card(words, adapter))}</ul>
 ${found.body.length > 1 ? compareForm(words) : html``}
-${found.body.length > mostCards ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.length - mostCards })}</p>` : html``}`
+${found.body.length > maxCards ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.length - maxCards })}</p>` : html``}`
   const main = html`<p>${isOperator ? words.marketplaceIntro : words.marketplaceIntroAdmin}</p>${said}
 <section aria-label="${words.filter}">${folded(words, filtered, form(words, filter, Object.keys(services)))}</section>
 ${cards}${isOperator ? refreshForm(words) : html``}`

@@ -57,7 +57,7 @@ export function detailOf (known: KnownAdapter, reader: Reader, around?: Surround
 }
 
 /** Effects that are named at most. */
-const mostEffects = 1_000
+const maxEffects = 1_000
 
 /** What a change does, those whom it stops first. A version is disabled, and revoked, whomever that stops. */
 export function effectsView (effects: readonly AdapterEffect[], { change }: Pick<AskedChange, 'change'>): AdapterEffects {
@@ -66,7 +66,7 @@ export function effectsView (effects: readonly AdapterEffect[], { change }: Pick
   return {
     counts,
     refused: stopped.length > 0 && change !== 'disable' && change !== 'revocation',
-    effects: [...stopped, ...effects.filter((effect) => !stopped.includes(effect))].slice(0, mostEffects)
+    effects: [...stopped, ...effects.filter((effect) => !stopped.includes(effect))].slice(0, maxEffects)
   }
 }
 

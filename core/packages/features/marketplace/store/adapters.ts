@@ -101,12 +101,12 @@ export async function listAdapters ({ owner }: Database, code?: string): Promise
 }
 
 /** Companies that are named at most. */
-const mostNamed = 100
+const maxNamed = 100
 
 /** The companies that have a configuration of an adapter, by id. */
 export async function usersOf ({ owner }: Database, code: string): Promise<NamedCompany[]> {
   const { rows } = await sql<NamedCompany>`select distinct company_id as id, companies.name from configurations
-    join companies using (company_id) where provider_code = ${code} order by id limit ${mostNamed}`.execute(owner)
+    join companies using (company_id) where provider_code = ${code} order by id limit ${maxNamed}`.execute(owner)
   return rows
 }
 

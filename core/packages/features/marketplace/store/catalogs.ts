@@ -42,7 +42,7 @@ export type Revocation = { integrity: string, code: string, version: string, rea
 export type Revoked = Revocation & { companies: NamedCompany[], goesOn?: string }
 
 /** Companies of an adapter that are named at most. */
-const mostNamed = 100
+const maxNamed = 100
 
 /** Writes what is revoked and what is not any more. Where anything changed, the audit log has it, and every process is asked to follow. */
 export async function writeRevocations (
@@ -89,6 +89,6 @@ async function inPlaceOf (queries: OwnerQueries, { integrity, code, reason }: Re
 async function companiesOf (queries: OwnerQueries, integrity: string): Promise<NamedCompany[]> {
   const { rows } = await sql<NamedCompany>`select distinct company_id as id, companies.name from configurations
     join companies using (company_id) where provider_code in (select code from adapters where integrity = ${integrity} or (previous = ${integrity} and
-      integrity in (select integrity from adapter_packages where revoked is not null))) order by id limit ${mostNamed}`.execute(queries)
+      integrity in (select integrity from adapter_packages where revoked is not null))) order by id limit ${maxNamed}`.execute(queries)
   return rows
 }

@@ -13,24 +13,24 @@ export type VersionCalls = {
 /** Milliseconds. */
 const day = 86_400_000
 /** Dispatches through a provider that are looked at, the newest ones. */
-const mostDispatches = 20_000
+const maxDispatches = 20_000
 
 /**
- * What became of the dispatches of the last 24 hours that an adapter was given, by version: of its newest ones, so many as `most` says. Of
+ * What became of the dispatches of the last 24 hours that an adapter was given, by version: of its newest ones, so many as `max` says. Of
  * a step that went from one provider of a list to the next only the last call is known to be its own.
  */
 export async function callsOfLastDay (
   { owner }: Database,
   code: string,
   at: Date,
-  most = mostDispatches
+  max = maxDispatches
 ): Promise<VersionCalls[]> {
   const from = new Date(at.getTime() - day)
   const { rows } = await sql<Omit<VersionCalls, 'latency'> & { p50: number | null, p95: number | null }>`
     with newest as materialized (
       select step_id, providers from steps
       where provider_code = ${code} and status <> 'planned' and step_id >= ${firstIdAt(from.getTime() - idSkew)}
-      order by step_id desc limit ${most}
+      order by step_id desc limit ${max}
     ), taken as materialized (
       select attempts.provider_version as version, outcome, coalesce(attempts.error->>'word', outcome) as word,
         (extract(epoch from answered_at - started_at) * 1000)::integer as ms

@@ -106,9 +106,9 @@ await t.test('a disk that is full in the middle leaves nothing behind, and the n
   t.same((await pathsIn(root)).length, 2)
 })
 
-/** A process that stages or places; `most` bytes fit on its disk, as the limit of a process for its files. */
-function placing (root: string, way: 'stage' | 'place', most?: number) {
+/** A process that stages or places; `max` bytes fit on its disk, as the limit of a process for its files. */
+function placing (root: string, way: 'stage' | 'place', max?: number) {
   const program = fileURLToPath(new URL('fixtures/placing.ts', import.meta.url))
-  const limit = most === undefined ? '' : `ulimit -f ${most / 512}; `
+  const limit = max === undefined ? '' : `ulimit -f ${max / 512}; `
   return spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', process.execPath, program, root, way], { stdio: ['ignore', 'pipe', 'inherit'] })
 }

@@ -29,7 +29,7 @@ export type Erasures = {
 export const erasures = token<Erasures>('erasures')
 
 /** The most erasures of a company that are under way. */
-export const mostOpen = 50
+export const maxOpen = 50
 
 type Options = {
   database: Database
@@ -69,11 +69,10 @@ export function createErasures ({ database, keyring, linkKey, holders, newId, no
       const erasureId = newId()
       const sealed = keyring.seal(JSON.stringify(subject), contextOf(companyId, erasureId))
       const person = hashOf(companyId, subject)
-      const row = await addErasure(database, { erasureId, author, subject: sealed, by: subject.by, person, countFirst, at: now() },
-        mostOpen)
+      const row = await addErasure(database, { erasureId, author, subject: sealed, by: subject.by, person, countFirst, at: now() }, maxOpen)
       if (row === undefined) {
         throw new DispatchError('rate_limited',
-          `${mostOpen} erasures of the company are under way: ask for this one when one of them is over.`, {
+          `${maxOpen} erasures of the company are under way: ask for this one when one of them is over.`, {
           retryAfter: 60
         })
       }

@@ -20,7 +20,7 @@ export type NewErasure = {
 export async function addErasure (
   database: Database,
   { erasureId, author, subject, by, person, countFirst, at }: NewErasure,
-  most: number
+  max: number
 ): Promise<ErasureRow | undefined> {
   const { companyId, userId } = author
   return database.company(companyId, async (queries) => {
@@ -28,7 +28,7 @@ export async function addErasure (
     const tables = tablesIn(queries)
     const { open } = await tables.selectFrom('erasures').select(sql<number>`count(*)::integer`.as('open'))
       .where('company_id', '=', companyId).where('status', 'in', ['counting', 'running']).executeTakeFirstOrThrow()
-    if (open >= most) return undefined
+    if (open >= max) return undefined
     await note(queries, { author, erasureId, action: countFirst ? 'erasure.counted' : 'erasure.started', person, at })
     return tables.insertInto('erasures').values({
       erasure_id: erasureId,

@@ -15,7 +15,7 @@ import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../../../../../test/support/service.ts'
 import { keptServices } from '../contract/retention.ts'
 import { asNdjson } from '../routes/privacy.ts'
-import { erasures, mostOpen } from '../service/erasures.ts'
+import { erasures, maxOpen } from '../service/erasures.ts'
 import { personHolders } from '../service/person-holders.ts'
 import { createRetentions } from '../service/retention.ts'
 import { createErasureStep } from '../service/work.ts'
@@ -414,7 +414,7 @@ await t.test('an erasure that breaks off in the middle of a step goes on, and co
 await t.test('a company has 50 erasures at most that are under way; those that were only counted are none of them', async (t) => {
   const busy = await service.company('busy')
   await sql`insert into erasures (erasure_id, company_id, user_id, status, identified_by, person, created_at)
-    select gen_random_uuid(), ${busy.companyId}, min(user_id), 'counting', '{address}', '', now() from users, generate_series(1, ${mostOpen})
+    select gen_random_uuid(), ${busy.companyId}, min(user_id), 'counting', '{address}', '', now() from users, generate_series(1, ${maxOpen})
     where company_id = ${busy.companyId} group by generate_series`.execute(owner)
   has(t, await erase(ada, busy.admin), { status: 429, body: { error: 'rate_limited' } })
   await sql`update erasures set status = 'counted' where company_id = ${busy.companyId}`.execute(owner)

@@ -36,9 +36,9 @@ const lookedInto = [2, 3, 4]
 /** How many providers are asked and files fetched at once; files and rows that are looked for together. */
 const [atOnce, together] = [4, 500]
 /** Answers of a provider that are read in one look, and how many files of a company may wait to be fetched. */
-const [mostAnswers, mostWaiting] = [20, 2_000]
+const [maxAnswers, maxWaiting] = [20, 2_000]
 /** After so many tries, in about a day, a file is given up that its vendor does not hand out. One that is away is asked every six hours. */
-const mostTries = 10
+const maxTries = 10
 /** The longest text of a list, and of all that may name persons. */
 const [longest, longestNaming] = [300, 100_000]
 /** Where the bytes are. */
@@ -62,7 +62,7 @@ export function createIntake (options: Options): Intake {
   async function lookAt (taken: ReceptionRow): Promise<void> {
     let row = taken
     const of = { companyId: row.company_id, provider: row.provider_code }
-    for (let answer = 0; answer < mostAnswers && await countWaiting(database, of.companyId) < mostWaiting; answer++) {
+    for (let answer = 0; answer < maxAnswers && await countWaiting(database, of.companyId) < maxWaiting; answer++) {
       const { cursor, since } = row
       const listed = await reception.list(of, { since, ...cursor !== null && { cursor } })
       if (!listed.ok) return noteFailure(database, row, listed.why)
@@ -83,7 +83,7 @@ export function createIntake (options: Options): Intake {
     const from = { companyId: row.company_id, provider: row.provider_code, sandbox: row.sandbox }
     const fetched = await reception.fetch(from, row.remote_id, folder)
     if (!fetched.ok) {
-      if (fetched.passes !== true && row.tries >= mostTries) {
+      if (fetched.passes !== true && row.tries >= maxTries) {
         await record(row, { state: 'unreadable', problem: { code: 'not_fetched', message: fetched.why } })
       }
       return
@@ -101,7 +101,7 @@ export function createIntake (options: Options): Intake {
       // A database that does not answer may have recorded it. What was not is found by the day on which it was stored.
       if (!isRefused(error)) throw error
       await discard()
-      if (row.tries < mostTries) throw error
+      if (row.tries < maxTries) throw error
       log.warn({ err: error, companyId: row.company_id }, 'a received e-invoice cannot be recorded')
       await record(row, { state: 'unreadable', problem: notRecorded })
     }

@@ -85,12 +85,12 @@ const laterLook = (now: Database['now']) => sql`case looks when 0 then ${nextLoo
 export type DueAnswer = AnswerRow & Pick<InvoiceRow, 'provider_code' | 'sandbox'> & { since: number }
 
 /** Takes what was said and is to be looked up, so many at most. Nobody says anything of its invoice meanwhile. */
-export async function takeAnswers ({ owner, now }: Database, most: number): Promise<DueAnswer[]> {
+export async function takeAnswers ({ owner, now }: Database, max: number): Promise<DueAnswer[]> {
   const { rows } = await sql<DueAnswer>`
     with due as (
       select company_id, received_id, status_id from received_statuses join received_invoices using (company_id, received_id)
       where received_statuses.next_at <= ${now} and removed_at is null and (speaking_until is null or speaking_until <= ${now})
-      order by received_statuses.next_at limit ${most} for update skip locked
+      order by received_statuses.next_at limit ${max} for update skip locked
     ), held as (
       update received_invoices set speaking_until = ${now} + ${speakingLease} from due
       where received_invoices.company_id = due.company_id and received_invoices.received_id = due.received_id

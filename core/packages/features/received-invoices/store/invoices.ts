@@ -39,12 +39,12 @@ export async function lockInvoice (queries: CompanyQueries, { companyId, receive
 }
 
 /** Takes e-invoices whose files are to be fetched, so many at most: one that fails comes again later and later. */
-export async function takeInvoices ({ owner, now }: Database, most: number): Promise<InvoiceRow[]> {
+export async function takeInvoices ({ owner, now }: Database, max: number): Promise<InvoiceRow[]> {
   const { rows } = await sql<InvoiceRow>`update received_invoices
     set tries = tries + 1, next_at = ${now} + least(interval '2 minutes' * 2 ^ least(tries, 10), interval '6 hours')
     where (company_id, received_id) in (
       select company_id, received_id from received_invoices where state = 'fetching' and removed_at is null and next_at <= ${now}
-      order by next_at limit ${most} for update skip locked
+      order by next_at limit ${max} for update skip locked
     ) returning *`.execute(owner)
   return rows
 }

@@ -32,10 +32,10 @@ export async function setReception (
 }
 
 /** Takes receptions that are due, so many at most: of several processes each takes others. An end of the process delays the next look. */
-export async function takeReceptions ({ owner, now }: Database, most: number): Promise<ReceptionRow[]> {
+export async function takeReceptions ({ owner, now }: Database, max: number): Promise<ReceptionRow[]> {
   const { rows } = await sql<ReceptionRow>`update receptions set looked_at = ${now}, next_at = ${now} + interval '5 minutes'
     where (company_id, provider_code) in (
-      select company_id, provider_code from receptions where is_on and next_at <= ${now} order by next_at limit ${most}
+      select company_id, provider_code from receptions where is_on and next_at <= ${now} order by next_at limit ${max}
       for update skip locked
     ) returning *`.execute(owner)
   return rows

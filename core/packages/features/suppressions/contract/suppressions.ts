@@ -18,7 +18,7 @@ export const Reason = Type.Unsafe<SuppressionReason>(Type.Enum([...suppressionRe
 const Note = Line(300, { description: 'Why, in words of your own.', examples: ['Asked for it by phone'] })
 
 /** The most suppressions of one import. */
-export const mostImported = 100_000
+export const maxImported = 100_000
 
 /** Characters of an address: a postal one has a name, a company, a street, a city and a state. */
 const longestAddress = 700
@@ -37,7 +37,7 @@ export const SuppressionBody = Type.Object({
 export type SuppressionBody = Static<typeof SuppressionBody>
 
 export const ImportBody = Type.Object({
-  suppressions: Type.Array(SuppressionBody, { minItems: 1, maxItems: mostImported })
+  suppressions: Type.Array(SuppressionBody, { minItems: 1, maxItems: maxImported })
 }, {
   title: 'SuppressionImport',
   additionalProperties: false,

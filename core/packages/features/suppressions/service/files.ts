@@ -3,7 +3,7 @@ import { DispatchError, refusal } from '@dispatch/contract'
 import { CsvError, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type ImportQuery, mostImported, type SuppressionView } from '../contract/suppressions.ts'
+import { type ImportQuery, maxImported, type SuppressionView } from '../contract/suppressions.ts'
 
 /** Rows after which others have a turn. */
 const atOnce = 500
@@ -16,7 +16,7 @@ export async function readCsv (text: string, query: ImportQuery): Promise<JsonOb
   )
   try {
     for await (const row of rows as AsyncIterable<Record<string, string>>) {
-      if (suppressions.length === mostImported) throw tooMany()
+      if (suppressions.length === maxImported) throw tooMany()
       const said = Object.entries(row).filter(([name, value]) => name !== 'since' && value !== '')
       suppressions.push({ ...query, ...Object.fromEntries(said) })
       if (suppressions.length % atOnce === 0) await setImmediate()
@@ -28,7 +28,7 @@ export async function readCsv (text: string, query: ImportQuery): Promise<JsonOb
 }
 
 function tooMany (): DispatchError {
-  return new DispatchError('payload_too_large', `An import has at most ${mostImported} addresses: send several.`)
+  return new DispatchError('payload_too_large', `An import has at most ${maxImported} addresses: send several.`)
 }
 
 function namesOf (heading: string[]): string[] {

@@ -136,7 +136,7 @@ function cannotType (
 }
 
 function reasonOf ({ words }: Visit, why: CannotEdit): string {
-  return why instanceof TooManyChanges ? fill(words.blockTooMany, { most: why.most }) : words.blockCannot
+  return why instanceof TooManyChanges ? fill(words.blockTooMany, { max: why.max }) : words.blockCannot
 }
 
 /** The part of the page that is open, as its faults name it. */

@@ -91,7 +91,7 @@ export function typedOf (value: unknown): string {
 /** More fields than one step changes. Each is written into the text for itself, which takes the parser up to 30 ms. */
 export class TooManyChanges extends CannotEdit {
   /** How many fields one step may change. */
-  readonly most = 50
+  readonly max = 50
 }
 
 /** The source of a form, with what was typed into the fields of what is open. Throws CannotEdit, of which TooManyChanges is one. */
@@ -116,7 +116,7 @@ export function withFields ({ source }: Written, body: URLSearchParams, open: st
     ...others.flatMap((one) => [one, ...pictureOf(outline, one)])
   ]
   const tooMany = new TooManyChanges('too many fields were changed')
-  if (sets.length > tooMany.most) throw tooMany
+  if (sets.length > tooMany.max) throw tooMany
   return editText(source, ...sets.map(({ path, value }) => ({ do: 'set', path, value }) as const))
 }
 

@@ -34,7 +34,7 @@ export function chosenPicture (request: FastifyRequest): string {
 async function takeForm (request: FastifyRequest, form: Readable): Promise<URLSearchParams> {
   const boundary = boundaryOf(request.headers['content-type']) ?? ''
   const fields = new URLSearchParams()
-  for await (const { name, filename, bytes, text } of readForm(form, { boundary, most: 6, tooLarge })) {
+  for await (const { name, filename, bytes, text } of readForm(form, { boundary, max: 6, tooLarge })) {
     if (name !== 'image' || filename === undefined) {
       fields.append(name, await text(largestField))
       continue

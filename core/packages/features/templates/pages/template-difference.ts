@@ -7,7 +7,7 @@ import { visitOf, type Words } from './words.ts'
 type Query = { from?: unknown, to?: unknown }
 
 /** The most changed lines that are compared: the time grows with their square. */
-const mostChanges = 1000
+const maxChanges = 1000
 
 /** How many equal lines are shown around a change. */
 const around = 3
@@ -38,7 +38,7 @@ export const templateDifferencePage: FastifyPluginCallback = (app, _options, don
 
 function compared (words: Words, diffLines: typeof DiffLines, id: string, [title, from, to]: readonly [string, string, string]): Html {
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${
-    from === to ? html`<p>${words.differenceNone}</p>` : changes(words, diffLines(from, to, { maxEditLength: mostChanges }))
+    from === to ? html`<p>${words.differenceNone}</p>` : changes(words, diffLines(from, to, { maxEditLength: maxChanges }))
   }</section>`
 }
 

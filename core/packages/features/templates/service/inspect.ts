@@ -4,7 +4,7 @@ import type { Database } from '@dispatch/database'
 import { assetName, type KeptPartials, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
 import { templateServices } from '@dispatch/services'
 import { type TemplateBody, templateTextLimit } from '../contract/templates.ts'
-import { listAssets, mostAssets, readAssets } from '../store/assets.ts'
+import { listAssets, maxAssets, readAssets } from '../store/assets.ts'
 import { readKeptPartials } from '../store/partials.ts'
 import type { NewVersion } from '../store/template-changes.ts'
 
@@ -12,7 +12,7 @@ import type { NewVersion } from '../store/template-changes.ts'
 export type Inspected = { version: NewVersion, warnings: readonly Problem[] }
 
 /** Limit of the pictures of one template together, in characters of data URIs. */
-const mostPictures = 1_500_000
+const maxPictures = 1_500_000
 
 /**
  * Checks that a template compiles and that its sample fits its schema, and takes in what it includes and the pictures that it names.
@@ -26,7 +26,7 @@ export async function inspectTemplate (
 ): Promise<Inspected> {
   refuseIfAny(oversized(body))
   const assets = Object.fromEntries(
-    (await listAssets(database, companyId, { limit: mostAssets })).map(({ name, sha256 }) => [name, sha256])
+    (await listAssets(database, companyId, { limit: maxAssets })).map(({ name, sha256 }) => [name, sha256])
   )
   const { name, service, documentType, source: yaml, schema, sample } = body
   const inspection = await templateWorkers.inspect(companyId, {
@@ -57,11 +57,11 @@ async function withPictures (database: Database, companyId: number, source: Temp
   const assets = Object.fromEntries(
     Object.entries(source.assets).map(([name, asset]) => [name, pictures.get(assetName(asset) ?? '') ?? asset])
   )
-  if (Object.values(assets).join('').length > mostPictures) {
+  if (Object.values(assets).join('').length > maxPictures) {
     throw refusal('validation_failed', [{
       path: '/source',
       code: 'too_large',
-      message: `The pictures of the template, as data URIs, have more than ${mostPictures} characters: make them smaller.`
+      message: `The pictures of the template, as data URIs, have more than ${maxPictures} characters: make them smaller.`
     }])
   }
   return { ...source, assets }

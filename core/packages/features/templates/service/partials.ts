@@ -4,7 +4,7 @@ import { type Database } from '@dispatch/database'
 import type { KeptPartial, KeptPartials, TemplateWorkers } from '@dispatch/documents'
 import type { PartialAnswer, PartialBody, PartialDetail, PartialView } from '../contract/partials.ts'
 import type { AssetUseView } from '../contract/templates.ts'
-import { listAssets, mostAssets } from '../store/assets.ts'
+import { listAssets, maxAssets } from '../store/assets.ts'
 import { listIncluding, listIncludingPartials, listPartials, type NextDraft, type PartialRow, readKeptPartials, readPartial, removePartial,
   storePartial } from '../store/partials.ts'
 import type { Brands } from './brand.ts'
@@ -71,7 +71,7 @@ async function store (parts: Parts, { author, services }: PartialAuthor, name: s
   const { kind, source: yaml, baseVersion: base = 0 } = body
   const [kept, assets] = await Promise.all([
     readKeptPartials(database, companyId),
-    listAssets(database, companyId, { limit: mostAssets })
+    listAssets(database, companyId, { limit: maxAssets })
   ])
   const known = Object.hasOwn(kept, name) ? kept[name] : undefined
   if (known !== undefined && known.kind !== kind) {

@@ -20,7 +20,7 @@ export async function checkVersion (
   { id: templateId, version, digest, schema, source }: StoredTemplate
 ): Promise<VersionCheck> {
   const since = new Date(now().getTime() - limits.days * 86_400_000)
-  const { uses, complete } = await listTemplateUses(database, companyId, { templateId, since, most: limits.dispatches })
+  const { uses, complete } = await listTemplateUses(database, companyId, { templateId, since, max: limits.dispatches })
   const template = { digest, schema, source: withPlaceholderImages(source) }
   const found: VersionCheck = { version, since: since.toISOString(), checked: 0, complete, refused: 0, examples: [] }
   const end = performance.now() + limits.time

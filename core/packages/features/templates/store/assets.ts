@@ -14,7 +14,7 @@ export type AssetFacts = Omit<Asset, 'uri'> & { type: string }
 export type AssetUse = { id: number, name: string, version: number, present: boolean }
 
 /** How many pictures a company may have. */
-export const mostAssets = 100
+export const maxAssets = 100
 
 const columns = ['company_id', 'name', 'uri', 'sha256', 'width', 'height', 'size', 'created_at'] as const
 const facts = ['company_id', 'name', 'sha256', 'width', 'height', 'size', 'created_at',
@@ -52,8 +52,8 @@ export async function addAsset (
       throw new DispatchError('conflict',
         `The company has an asset "${name}" already: delete it first, or choose another name. Versions of templates keep theirs.`)
     }
-    if (names.length >= mostAssets) {
-      throw new DispatchError('conflict', `The company has ${mostAssets} assets, which is the most: delete one first.`)
+    if (names.length >= maxAssets) {
+      throw new DispatchError('conflict', `The company has ${maxAssets} assets, which is the most: delete one first.`)
     }
     await noteAudit(queries, { companyId, author, action: 'asset.created', object: { kind: 'asset', id: name }, at })
     return insert(queries, by, asset)

@@ -12,7 +12,7 @@ import { addVersion, type ChangeContext, forgetDrafts, type NewVersion, noteTemp
 export type PartialRow = Omit<Selectable<TemplateTables['partials']>, 'source'>
 
 /** How many partials and layouts a company may have. */
-export const mostPartials = 100
+export const maxPartials = 100
 
 const columns = ['company_id', 'name', 'kind', 'version', 'yaml', 'user_id', 'updated_at'] as const
 
@@ -111,8 +111,8 @@ export async function storePartial (
       const now = all.find((one) => one.name === other)?.version
       if (now !== version) throw changedMeanwhile(other, now)
     }
-    if (known === undefined && all.length >= mostPartials) {
-      throw new DispatchError('conflict', `The company has ${mostPartials} partials, which is the most: delete one first.`)
+    if (known === undefined && all.length >= maxPartials) {
+      throw new DispatchError('conflict', `The company has ${maxPartials} partials, which is the most: delete one first.`)
     }
     const row = { kind, version: base + 1, yaml, source: JSON.stringify(source), user_id: author.userId, updated_at: at }
     await tables.insertInto('partials').values({ company_id: companyId, name, ...row })

@@ -6,32 +6,32 @@ import { sql } from 'kysely'
 export type TemplateUse = { dispatchId: string, position: number }
 
 /** How many of a company's newest dispatches are looked through for those of a template: so it is quick with a million of them, too. */
-const mostLookedThrough = 20_000
+const maxLookedThrough = 20_000
 
 /**
- * Who has used a template since a time, and whose data are kept: at most `most` dispatches, the newest first. `complete`: these are all.
+ * Who has used a template since a time, and whose data are kept: at most `max` dispatches, the newest first. `complete`: these are all.
  */
 export async function listTemplateUses (
   database: Database,
   companyId: number,
-  { templateId, since, most }: { templateId: number, since: Date, most: number }
+  { templateId, since, max }: { templateId: number, since: Date, max: number }
 ): Promise<{ uses: TemplateUse[], complete: boolean }> {
   return database.company(companyId, async (queries) => {
     const { rows } = await sql<TemplateUse>`
       select newest.dispatch_id as "dispatchId", case when newest.template_id = ${templateId} then 0 else following.position end as position
       from (
         select dispatch_id, created_at, template_id, services, data is not null as kept from dispatches
-        where company_id = ${companyId} order by dispatch_id desc limit ${mostLookedThrough}
+        where company_id = ${companyId} order by dispatch_id desc limit ${maxLookedThrough}
       ) as newest left join lateral (
         select position from steps where steps.dispatch_id = newest.dispatch_id and steps.company_id = ${companyId}
           and steps.template_id = ${templateId} and position > 0 and steps.data is not null and cardinality(newest.services) > 1
         order by position limit 1
       ) as following on true
       where created_at >= ${since} and (newest.template_id = ${templateId} and kept or following.position is not null)
-      order by dispatch_id desc limit ${most + 1}`.execute(queries)
+      order by dispatch_id desc limit ${max + 1}`.execute(queries)
     const beyond = await queries.selectFrom('dispatches').select('created_at').where('company_id', '=', companyId)
-      .orderBy('dispatch_id', 'desc').offset(mostLookedThrough).limit(1).executeTakeFirst()
-    return { uses: rows.slice(0, most), complete: rows.length <= most && (beyond === undefined || beyond.created_at < since) }
+      .orderBy('dispatch_id', 'desc').offset(maxLookedThrough).limit(1).executeTakeFirst()
+    return { uses: rows.slice(0, max), complete: rows.length <= max && (beyond === undefined || beyond.created_at < since) }
   })
 }
 

@@ -221,7 +221,7 @@ await t.test('one step changes up to 50 fields', async (t) => {
   const form = formIn(page, 'apply')
   const refused = await post(at, { ...form, ...changes(51) }, cookie)
   t.equal(refused.status, 422)
-  contains(t, refused.body, en.blockTooMany.replace('{most}', '50'))
+  contains(t, refused.body, en.blockTooMany.replace('{max}', '50'))
   t.equal(sourceIn(refused.body as string), wide)
   t.equal(formIn(refused.body as string, '')['v:/body/0/table/columns/50/header'], 'New')
   t.equal((await post(`${at}/live`, { ...form, ...changes(51) }, cookie)).status, 422)

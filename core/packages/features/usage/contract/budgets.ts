@@ -47,4 +47,4 @@ export const BudgetView = Type.Object({
 export type BudgetView = Static<typeof BudgetView>
 
 /** The most budgets of a company. */
-export const mostBudgets = 200
+export const maxBudgets = 200

@@ -6,7 +6,7 @@ export const priceUnits = ['credit', 'dispatch', 'part', 'page'] as const
 export type PriceUnit = typeof priceUnits[number]
 
 /** The most prices of a company. */
-export const mostPrices = 500
+export const maxPrices = 500
 
 export const Price = Type.Object({
   unit: Type.Enum(priceUnits, {
@@ -35,7 +35,7 @@ const examples = [{
 
 export const PricesBody = Type.Object({
   currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.', examples: ['EUR'] }),
-  prices: Type.Array(Price, { maxItems: mostPrices, description: 'All of them: they take the place of those before.' })
+  prices: Type.Array(Price, { maxItems: maxPrices, description: 'All of them: they take the place of those before.' })
 }, { title: 'NewUsagePrices', additionalProperties: false, examples })
 export type PricesBody = Static<typeof PricesBody>
 

@@ -10,7 +10,7 @@ export const periods = ['hour', 'day', 'month'] as const
 export type Period = typeof periods[number]
 
 /** The most rows of an answer. */
-export const mostRows = 5_000
+export const maxRows = 5_000
 
 const longestName = 50
 
@@ -84,7 +84,7 @@ export const UsageView = Type.Object({
     description: 'When something was counted last; null where nothing was yet.'
   }),
   currency: Type.Union([Type.String(), Type.Null()], { description: 'Of what it has cost; null where no prices are set.' }),
-  data: Type.Array(UsageRow, { description: `By time, then by the number of dispatches. At most ${mostRows}.` }),
+  data: Type.Array(UsageRow, { description: `By time, then by the number of dispatches. At most ${maxRows}.` }),
   leftOut: Type.Integer({ minimum: 0, description: 'How many rows more there are, those of the fewest dispatches.' })
 }, { title: 'Usage' })
 export type UsageView = Static<typeof UsageView>

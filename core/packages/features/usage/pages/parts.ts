@@ -100,13 +100,13 @@ export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], ti
   const times = whole(scope, per, rows)
   const listAt = (at: string): string => listOf(scope, { from: at, to: after(at, per) })
   const labelOf = (at: string): string => labelAt(words, at, per)
-  const most = (n: number): string => numberOf(words, n)
+  const max = (n: number): string => numberOf(words, n)
   const volume = columns(times.map((row) => ({
     label: labelOf(row.at),
-    title: fill(words.usageBar, { at: labelOf(row.at), n: most(row.dispatches), failed: most(row.failed) }),
+    title: fill(words.usageBar, { at: labelOf(row.at), n: max(row.dispatches), failed: max(row.failed) }),
     href: listAt(row.at),
     parts: outcomes(row)
-  })), most)
+  })), max)
   const sent = times.filter(({ dispatches }) => dispatches > 0).reverse()
   const bars = (sizeOf: (row: UsageRow) => number, textOf: (size: number) => string): Html =>
     columns(times.map((row) => ({
@@ -141,14 +141,14 @@ function nameIn ({ words, names }: Scope, { service = '', provider }: UsageRow):
 const groupOf = ({ service = '', provider }: UsageRow) => ({ service, providerName: provider ?? '' })
 
 /** Of how many services and providers it is shown how fast they were as time went by: those with the most dispatches. */
-const mostTimed = 3
+const maxTimed = 3
 
 /** How fast providers answered as time went by. `rows`: by time, service and provider. */
 export function latencyByTime (scope: Scope, per: Period, rows: readonly UsageRow[]): Html {
   const { words } = scope
   const timed = [...Map.groupBy(rows.filter(({ latency }) => latency !== null), (row) => nameIn(scope, row))]
     .map(([name, of]) => ({ name, of, size: of.reduce((sum, { dispatches }) => sum + dispatches, 0) }))
-    .sort((a, b) => b.size - a.size).slice(0, mostTimed)
+    .sort((a, b) => b.size - a.size).slice(0, maxTimed)
   // One time alone is told by the chart of all.
   if (new Set(timed.flatMap(({ of }) => of.map(({ at }) => at))).size < 2) return html``
   const listAt = (row: UsageRow & { at: string }): string => listOf(scope, { ...groupOf(row), from: row.at, to: after(row.at, per) })

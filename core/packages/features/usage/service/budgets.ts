@@ -6,7 +6,7 @@ import type { Outbox } from '@dispatch/core'
 import { asOwner, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { runEvery } from '@dispatch/queue'
-import { type BudgetBody, type BudgetChanges, type BudgetView, mostBudgets } from '../contract/budgets.ts'
+import { type BudgetBody, type BudgetChanges, type BudgetView, maxBudgets } from '../contract/budgets.ts'
 import { isKnown } from '../store/people.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
@@ -89,8 +89,8 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
         const message = scope === 'company' ? 'A budget of the company has none.' : `The company has no ${scope} of this kind.`
         throw refusal('validation_failed', [{ path: '/subject', code: 'subject', message }])
       }
-      if ((await listBudgets(database, companyId)).length >= mostBudgets) {
-        throw new DispatchError('conflict', `A company has at most ${mostBudgets} budgets: remove one first.`)
+      if ((await listBudgets(database, companyId)).length >= maxBudgets) {
+        throw new DispatchError('conflict', `A company has at most ${maxBudgets} budgets: remove one first.`)
       }
       const budgetId = newId()
       const added = await database.company(companyId, async (queries) => {

@@ -4,10 +4,10 @@ import { refusal } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { runEvery } from '@dispatch/queue'
-import { type Grouping, groupings, mostRows, type UsageQuery, type UsageView } from '../contract/usage.ts'
+import { type Grouping, groupings, maxRows, type UsageQuery, type UsageView } from '../contract/usage.ts'
 import { countHours } from '../store/count.ts'
 import { readPrices } from '../store/prices.ts'
-import { type Asked, mostCounts, readCountedAt, readUsage } from '../store/read.ts'
+import { type Asked, maxCounts, readCountedAt, readUsage } from '../store/read.ts'
 import { pricedMeasures } from './prices.ts'
 import { rowsOf } from './rows.ts'
 
@@ -46,7 +46,7 @@ export function createUsage ({ database, retentionDays }: { database: Database, 
       const isPriced = paid.prices.length > 0 && !asked.test
       const told = isPriced ? { ...asked, priced: pricedMeasures } : asked
       const [counted, countedAt] = await Promise.all([readUsage(database, told), readCountedAt(database)])
-      if (counted.length > mostCounts) {
+      if (counted.length > maxCounts) {
         const message = 'Tells too many groups apart: ask for a shorter time, or for less at once.'
         throw refusal('validation_error', [{ path: '/query/by', code: 'too_many', message }])
       }
@@ -56,8 +56,8 @@ export function createUsage ({ database, retentionDays }: { database: Database, 
         to: asked.to.toISOString(),
         countedAt: countedAt?.toISOString() ?? null,
         currency: isPriced ? paid.currency : null,
-        data: rows.slice(0, mostRows),
-        leftOut: Math.max(0, rows.length - mostRows)
+        data: rows.slice(0, maxRows),
+        leftOut: Math.max(0, rows.length - maxRows)
       }
     }
   }
@@ -94,6 +94,6 @@ function requireShort ({ from, to, metadata, per }: Asked): void {
   if (per === 'hour') throw tooLong('31 days, which is the most that is told by hours')
 }
 
-function tooLong (most: string) {
-  return refusal('validation_error', [{ path: '/query/from', code: 'too_long', message: `Lies before "to" by more than ${most}.` }])
+function tooLong (max: string) {
+  return refusal('validation_error', [{ path: '/query/from', code: 'too_long', message: `Lies before "to" by more than ${max}.` }])
 }

@@ -54,10 +54,10 @@ function conditionsOf ({ service, provider, userId, test }: Asked): RawBuilder<u
 }
 
 /** The most counts that are read for one answer: more of them are of too many groups. */
-export const mostCounts = 200_000
+export const maxCounts = 200_000
 
 /**
- * What a company has used, by the hours that are counted; by metadata, of the dispatches that are stored. More than `mostCounts`
+ * What a company has used, by the hours that are counted; by metadata, of the dispatches that are stored. More than `maxCounts`
  * are not all of them.
  */
 export async function readUsage (database: Database, asked: Asked): Promise<Counted[]> {
@@ -71,7 +71,7 @@ async function readHours (database: Database, asked: Asked): Promise<Counted[]> 
       select at, service, provider, user_id, key, value, measure, name, sum(count)::text as count from (
         select ${groupsOf(asked, sql`hour`)}, null as value, measure, name, count from usage_hours
         where company_id = ${companyId} and hour >= ${from} and hour < ${to} and ${conditionsOf(asked)}
-      ) as told group by 1, 2, 3, 4, 5, 6, 7, 8 limit ${mostCounts + 1}`.execute(queries)
+      ) as told group by 1, 2, 3, 4, 5, 6, 7, 8 limit ${maxCounts + 1}`.execute(queries)
     return rows
   })
 }
@@ -82,8 +82,8 @@ async function readDispatches (database: Database, asked: Asked, metadata: strin
     const { rows } = await sql<Counted>`with ${counting(asked, value)}
       select at, service, provider, user_id, key, value, measure, name, sum(count)::text as count from (
         select ${groupsOf(asked, sql`sent_at`)}, value, measure, name, count from counted where ${conditionsOf(asked)}
-      ) as told group by 1, 2, 3, 4, 5, 6, 7, 8 limit ${mostCounts + 1}`.execute(queries)
-    if (rows.length > mostCounts) return rows
+      ) as told group by 1, 2, 3, 4, 5, 6, 7, 8 limit ${maxCounts + 1}`.execute(queries)
+    if (rows.length > maxCounts) return rows
     const at = asked.per === undefined ? sql`null::timestamptz` : sql`date_trunc(${asked.per}, ${sentAt}, 'UTC')`
     const parts = await partsIn(queries, asked, value, at)
     const { by, service, provider, userId, test, priced = [] } = asked

@@ -18,9 +18,9 @@ export type Inbox = {
 export const inbox = token<Inbox>('inbox')
 
 /** The most events that wait for the database; further ones go to the disk at once. */
-const mostWaiting = 2_000
+const maxWaiting = 2_000
 /** The most unverified events that are kept on the disk. */
-const mostParked = 1_000
+const maxParked = 1_000
 /** Milliseconds for which an event waits for the database before it goes to the disk. */
 const storingLimit = 400
 
@@ -58,7 +58,7 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
   }
 
   async function toDatabase (arrival: InboundEvent): Promise<boolean> {
-    if (away || batcher.pending() >= mostWaiting) return false
+    if (away || batcher.pending() >= maxWaiting) return false
     try {
       await withTimeLimit(storingLimit, batcher.put(arrival))
       return true
@@ -71,7 +71,7 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
   return {
     async put (arrival) {
       if (await toDatabase(arrival)) return true
-      if (arrival.parked !== null && ++parked > mostParked) return false
+      if (arrival.parked !== null && ++parked > maxParked) return false
       await spool.put(arrival)
       return true
     },

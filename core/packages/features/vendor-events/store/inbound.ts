@@ -31,7 +31,7 @@ export type InboundRow = Selectable<Tables['inbound']>
 export type EnqueueInbound = (queries: OwnerQueries, inboundIds: readonly string[]) => Promise<void>
 
 /** How many unverified events are kept at most. */
-const mostParked = 1_000
+const maxParked = 1_000
 
 /**
  * Records events together with the jobs that handle them, all in one transaction. It leaves out events that are recorded already (with the
@@ -48,7 +48,7 @@ export async function recordInbound ({ owner }: Database, arrivals: readonly Inb
       from jsonb_to_recordset(${rows}) as arrival (inbound_id uuid, service text, provider_code text, account uuid, company_id integer,
         user_id integer,
         sandbox boolean, parked jsonb, digest text, body text, received_at timestamptz, rank integer)
-      where parked is null or rank < ${mostParked} - (select count(*) from inbound where parked is not null)
+      where parked is null or rank < ${maxParked} - (select count(*) from inbound where parked is not null)
       on conflict do nothing returning inbound_id`.execute(queries)
     const ids = recorded.map((row) => row.inbound_id)
     if (ids.length > 0) await enqueue(queries, ids)
