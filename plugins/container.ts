@@ -1,7 +1,7 @@
 import 'reflect-metadata'
 import { addLogCounts, allOf, createKeyStore, createMeter, createRequestLog, createSigningKeys, insertRequests, type LogCount, noRequestLog,
   readLinkKey } from '@dispatch/accounts'
-import { createOthersLately, type Log } from '@dispatch/common'
+import { createRecentOthers, type Log } from '@dispatch/common'
 import { createChanges, createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markPlaces, migrate,
   openOutcomeSpool, scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
@@ -43,7 +43,7 @@ const factories: Factories = {
   newId: () => () => randomUUIDv7(),
   transportLimits: () => transportLimits,
   admissionLimits: () => admissionLimits,
-  othersLately: () => createOthersLately(othersWork),
+  othersLately: () => createRecentOthers(othersWork),
   traces: () => undefined,
   leaving: () => new AbortController(),
   freshness: (get) => createFreshness(get('database')),

@@ -15,7 +15,7 @@ import { createConfigurationCheck, openConfiguration } from './vault.ts'
 export type DirectoryAnswer = { directory: string, at: Date, said: Directed }
 
 /** Who asks. A test asks test environments alone. */
-export type Asking = { companyId: number, userId: number, test: boolean }
+export type DirectoryQuery = { companyId: number, userId: number, test: boolean }
 
 /** Whoever serves a planned step. */
 type ServedBy = { code: string, configuredBy: ConfiguredBy, sandbox: boolean }
@@ -26,12 +26,12 @@ type ServedBy = { code: string, configuredBy: ConfiguredBy, sandbox: boolean }
  */
 export type Directories = {
   /** Asks each directory that the company or the user has. */
-  ask: (asking: Asking, address: ElectronicAddress) => Promise<DirectoryAnswer[]>
+  ask: (query: DirectoryQuery, address: ElectronicAddress) => Promise<DirectoryAnswer[]>
   /**
    * The name of the directory that knows nobody by an address, or nobody who receives: that of a step's provider, or else of the network
    * that the invoice is for. It is asked for two seconds at most.
    */
-  unknownIn: (asking: Asking, service: ServiceName, by: ServedBy, address: ElectronicAddress & { network?: 'peppol' }) => Promise<
+  unknownIn: (query: DirectoryQuery, service: ServiceName, by: ServedBy, address: ElectronicAddress & { network?: 'peppol' }) => Promise<
     { directory: string, status: 'unknown' | 'inactive' } | undefined
   >
 }
@@ -122,8 +122,8 @@ export function createDirectories (options: Options): Directories {
   }
 
   return {
-    async ask (asking, address) {
-      const { companyId, test } = asking
+    async ask (query, address) {
+      const { companyId, test } = query
       const company = await configurations.latest(companyId)
       const offered = offeredTo(host, companyId)
       const chooser = { host: offered, company, problemsOf: problemsOf.bind(undefined, companyId) }
@@ -131,16 +131,16 @@ export function createDirectories (options: Options): Directories {
         entry.state === 'installed' ? servicesOf(entry.manifest).map((service) => ({ entry, service })) : []
       )
       const asked = having.flatMap(({ entry, service }) => {
-        const choice = chooseProvider(chooser, asking, service, entry.code)
+        const choice = chooseProvider(chooser, query, service, entry.code)
         if (!choice.chosen || (test && !reachesSandbox(choice.provider, choice.configuration))) return []
         return [askProvider(companyId, service, inTest(choice, test), address)]
       })
       return Promise.all(peppol === undefined || test ? asked : [...asked, askPeppol(companyId, peppol, address)])
     },
 
-    async unknownIn (asking, service, by, { network, ...address }) {
-      const asked = await directoryOf(asking, service, by, address) ??
-        (network === 'peppol' && peppol !== undefined && !asking.test ? () => askPeppol(asking.companyId, peppol, address) : undefined)
+    async unknownIn (query, service, by, { network, ...address }) {
+      const asked = await directoryOf(query, service, by, address) ??
+        (network === 'peppol' && peppol !== undefined && !query.test ? () => askPeppol(query.companyId, peppol, address) : undefined)
       if (asked === undefined) return undefined
       const answer = asked().then(({ directory, said }) => {
         const status = statusIn(said)
@@ -152,7 +152,7 @@ export function createDirectories (options: Options): Directories {
 
   /** The question to the directory of a step's provider, where it has one. */
   async function directoryOf (
-    { companyId, userId }: Asking,
+    { companyId, userId }: DirectoryQuery,
     service: ServiceName,
     { code, configuredBy, sandbox }: ServedBy,
     address: ElectronicAddress

@@ -20,7 +20,7 @@ export type SavingNeeds = {
 }
 
 /** What somebody wants a configuration to be. Secrets and `sandbox` are kept from the old one where they are left out. */
-export type Wanted = { owner: Owner, provider: InstalledProvider, settings: JsonObject, sandbox?: boolean, version?: Version }
+export type ConfigurationEdit = { owner: Owner, provider: InstalledProvider, settings: JsonObject, sandbox?: boolean, version?: Version }
 
 /** `prove` throws where whoever saves has not shown a fresh proof. */
 export type Saver = { author: AuditAuthor, prove: () => Promise<void> }
@@ -32,7 +32,7 @@ type Saved = { stored: StoredConfiguration, warnings: readonly Problem[] }
  * where requests would go elsewhere than before; the registration of webhooks, so that no transaction waits for a vendor. It is taken back
  * where the configuration is not stored after it.
  */
-export async function saveConfiguration (needs: SavingNeeds, wanted: Wanted, { author, prove }: Saver): Promise<Saved> {
+export async function saveConfiguration (needs: SavingNeeds, wanted: ConfigurationEdit, { author, prove }: Saver): Promise<Saved> {
   const account = randomUUID()
   let isProved = false
   let made: Made | undefined
@@ -62,7 +62,11 @@ export async function saveConfiguration (needs: SavingNeeds, wanted: Wanted, { a
 type First = { author: AuditAuthor, isProved: boolean, made: Made | undefined }
 
 /** Stores the configuration in one transaction. Throws what has to come first, and `validation_failed` for what is wrong. */
-async function storeEdit (needs: SavingNeeds, wanted: Wanted & { account: string }, { author, isProved, made }: First): Promise<Saved> {
+async function storeEdit (
+  needs: SavingNeeds,
+  wanted: ConfigurationEdit & { account: string },
+  { author, isProved, made }: First
+): Promise<Saved> {
   const { configurations, keyring, now, subscribing } = needs
   const { owner, provider } = wanted
   let warnings: readonly Problem[] = []
@@ -93,7 +97,7 @@ async function storeEdit (needs: SavingNeeds, wanted: Wanted & { account: string
 /** What a configuration becomes, and what is registered for it, if anything is. Throws `validation_failed` for what is wrong. */
 function planEdit (
   { guard, keyring, now }: SavingNeeds,
-  { owner, provider, settings, sandbox: given, account, ...place }: Wanted & { account: string },
+  { owner, provider, settings, sandbox: given, account, ...place }: ConfigurationEdit & { account: string },
   before: StoredConfiguration | undefined
 ) {
   const { code, manifest } = provider

@@ -2,14 +2,14 @@ import { type Decimal, decimalOf, type Json, type JsonObject, Money } from '@dis
 import type { Database } from '@dispatch/database'
 import { type ServiceName, services } from '@dispatch/services'
 import { findDispatch, findDocument } from '../store/dispatch/dispatch-views.ts'
-import type { Asked } from './approval-desk.ts'
+import type { ApprovalSubject } from './approval-desk.ts'
 import { enclosuresOf } from './enclosures.ts'
 import { recordedData } from './plan/recorded-template.ts'
 
 /** A step, as far as it tells an amount. */
 export type AmountStep = { service: ServiceName, fields: JsonObject, data: JsonObject | undefined }
 
-type Amount = Asked['amount']
+type Amount = ApprovalSubject['amount']
 
 /** Documents that are made of documents are followed so far. */
 const deepest = 4

@@ -5,7 +5,7 @@ import type { ServiceName } from '@dispatch/services'
 import type { DispatchCommand } from './command.ts'
 
 /** What the rules of a company look at. `amount`: the largest in its documents; `unknown`: a document about money does not say how much. */
-export type Asked = {
+export type ApprovalSubject = {
   actor: Actor
   services: readonly ServiceName[]
   credits: number
@@ -17,18 +17,18 @@ export type Asked = {
 }
 
 /** A rule by which somebody else has to approve. */
-export type AskingRule = { id: string, name: string }
+export type ApprovalRuleRef = { id: string, name: string }
 
 /** A request that waits for its approval. `key`: its idempotency key, with a hash of what that is bound to. */
 export type KeptRequest = {
   command: DispatchCommand
-  asked: Asked
-  rules: readonly AskingRule[]
+  asked: ApprovalSubject
+  rules: readonly ApprovalRuleRef[]
   key?: { key: string, fingerprint: string }
 }
 
 /** What the rules look at of rows of a batch: of several rows, the most that one of them has. */
-export type AskedRows = Pick<Asked, 'services' | 'recipients' | 'amount'>
+export type RowsToApprove = Pick<ApprovalSubject, 'services' | 'recipients' | 'amount'>
 
 /** What a batch comes to: how many of its rows each service gets, for how many credits, and the amounts of its documents. */
 export type BatchTotals = {
@@ -38,10 +38,10 @@ export type BatchTotals = {
 }
 
 /** A batch, of which whoever decides about it is asked. `checkedAt`: when all its rows were checked; null while some are not. */
-export type AskedBatch = { actor: Actor, batchId: string, rows: number, credits: number, checkedAt: Date | null }
+export type BatchToApprove = { actor: Actor, batchId: string, rows: number, credits: number, checkedAt: Date | null }
 
 /** A batch whose rows wait for an approval. */
-export type KeptBatch = AskedBatch & {
+export type PendingBatch = BatchToApprove & {
   services: readonly ServiceName[]
   requestId: string
   /** What its rows come to, as they are when it is kept. */
@@ -56,7 +56,10 @@ export type ApprovalDesk = {
    * The rules by which somebody else has to approve one of what is asked; none where it may be sent at once. `asked` is found where the
    * company has any.
    */
-  rulesFor: (about: Pick<Asked, 'actor' | 'rows'>, asked: () => Promise<readonly Asked[]>) => Promise<readonly AskingRule[]>
+  rulesFor: (
+    about: Pick<ApprovalSubject, 'actor' | 'rows'>,
+    asked: () => Promise<readonly ApprovalSubject[]>
+  ) => Promise<readonly ApprovalRuleRef[]>
   /**
    * What waits under an idempotency key. Throws `approval_required` where it was refused, and `idempotency_key_reused` for another
    * request.
@@ -65,7 +68,7 @@ export type ApprovalDesk = {
   /** Keeps a request until somebody decides. Throws `rate_limited` where too many of the company wait. */
   keep: (kept: KeptRequest) => Promise<WaitingView>
   /** The same for a batch, which it pauses. */
-  keepBatch: (kept: KeptBatch & { rules: readonly AskingRule[] }) => Promise<void>
+  keepBatch: (kept: PendingBatch & { rules: readonly ApprovalRuleRef[] }) => Promise<void>
   /** The rules by which it was approved: a batch after `since`, the last change of what its rows are made of. */
   approvedBy: (companyId: number, of: { batchId: string, since?: Date } | { dispatchId: string }) => Promise<readonly string[]>
   /** Until when what is kept now waits at most. */

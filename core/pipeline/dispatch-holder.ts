@@ -3,7 +3,7 @@ import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import type { DispatchRows } from '../store/dispatch/dispatch-rows.ts'
 import { noteRemoved } from '../store/dispatch/retention.ts'
-import { eraseDispatches, listErasedFiles, lookForDispatches, queuedOf } from '../store/privacy/dispatches.ts'
+import { eraseDispatches, findDispatchesOf, listErasedFiles, queuedOf } from '../store/privacy/dispatches.ts'
 import type { Holder } from '../store/privacy/holder.ts'
 import type { Pipeline } from './pipeline.ts'
 
@@ -21,7 +21,7 @@ type Needs = {
 export function dispatchHolder ({ database, files, dispatchRows, pipeline }: Needs): Holder {
   return {
     kind: 'dispatches',
-    look: (companyId, person, after) => lookForDispatches(database, { companyId, person, after }),
+    search: (companyId, person, after) => findDispatchesOf(database, { companyId, person, after }),
 
     async prepare ({ companyId, author }, ids) {
       const actor = { userId: author.userId, companyId, email: '', role: 'admin' as const, services: ['*'] }

@@ -18,20 +18,20 @@ export type Changes = {
   ofPresence: (presence: Presence, over: () => void) => () => void
 }
 
-/** Milliseconds between two looks. */
-export const looksEvery = 1000
+/** Milliseconds between two polls. */
+export const pollInterval = 1000
 
-/** `dispatchRows`: what features keep of dispatches. `pause`: milliseconds between two looks. */
+/** `dispatchRows`: what features keep of dispatches. `pause`: milliseconds between two polls. */
 type Options = { database: Database, dispatchRows: readonly Pick<DispatchRows, 'mark'>[], log: Log, pause?: number }
 
-export function createChanges ({ database, dispatchRows, log, pause = looksEvery }: Options): Changes {
-  const failed = (error: unknown): void => log.warn({ err: error }, 'changes cannot be read; the next look follows')
-  const dispatches = createLooks((ids: readonly string[]) => readMarks(database, ids, dispatchRows), { pause, failed })
-  const companies = createLooks(async (ids: readonly number[]) => Map.groupBy(await readStatuses(database, ids), (row) => row.company_id), {
+export function createChanges ({ database, dispatchRows, log, pause = pollInterval }: Options): Changes {
+  const failed = (error: unknown): void => log.warn({ err: error }, 'changes cannot be read; the next poll follows')
+  const dispatches = createPoll((ids: readonly string[]) => readMarks(database, ids, dispatchRows), { pause, failed })
+  const companies = createPoll(async (ids: readonly number[]) => Map.groupBy(await readStatuses(database, ids), (row) => row.company_id), {
     pause,
     failed
   })
-  const presences = createLooks((keys: readonly string[]) => readPresences(database, keys), { pause, failed })
+  const presences = createPoll((keys: readonly string[]) => readPresences(database, keys), { pause, failed })
   return {
     ofPresence: (presence, over) =>
       presences(presenceKey(presence), (stays) => {
@@ -58,17 +58,17 @@ export function createChanges ({ database, dispatchRows, log, pause = looksEvery
 }
 
 /** Reads the states of all keys that are waited for, again and again while there are any. */
-export function createLooks<Key, State> (
+export function createPoll<Key, State> (
   read: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, State>>,
   { pause, failed }: { pause: number, failed: (error: unknown) => void }
 ): (key: Key, tell: (state: State) => void) => () => void {
   const waiting = new Map<symbol, { key: Key, tell: (state: State) => void }>()
   let timer: NodeJS.Timeout | undefined
-  let looking = false
+  let polling = false
 
-  async function look (): Promise<void> {
+  async function poll (): Promise<void> {
     clearTimeout(timer)
-    looking = true
+    polling = true
     try {
       const states = await read([...new Set([...waiting.values()].map(({ key }) => key))])
       for (const { key, tell } of [...waiting.values()]) {
@@ -78,14 +78,14 @@ export function createLooks<Key, State> (
     } catch (error) {
       failed(error)
     }
-    looking = false
-    if (waiting.size > 0) timer = setTimeout(() => void look(), pause).unref()
+    polling = false
+    if (waiting.size > 0) timer = setTimeout(() => void poll(), pause).unref()
   }
 
   return (key, tell) => {
     const waiter = Symbol('waiter')
     waiting.set(waiter, { key, tell })
-    if (!looking) void look()
+    if (!polling) void poll()
     return () => {
       waiting.delete(waiter)
       if (waiting.size === 0) clearTimeout(timer)

@@ -23,7 +23,7 @@ type MarkPlace = {
  * Milliseconds between two looks at how far the database has come, and seconds that it has come further within: while something is begun,
  * and while nothing is. So a database that is put back by a second is behind.
  */
-const [lookedEvery, apart, idleApart] = [400, 0.35, 5]
+const [pollInterval, advanceEvery, idleAdvanceEvery] = [400, 0.35, 5]
 
 /** Milliseconds between two times that the bucket remembers it. */
 const bucketEvery = 60_000
@@ -68,7 +68,7 @@ type Options = {
  * is not the one that is. A process that remembers nothing, such as a new one, finds nothing; so does one whose database was moved as it
  * was. Until it is noticed, the database refuses to begin anything for this process, and then until all that it may have done is marked.
  */
-export async function followRestores ({ database, places, log, milliseconds = lookedEvery }: Options): Promise<RepeatingTask> {
+export async function followRestores ({ database, places, log, milliseconds = pollInterval }: Options): Promise<RepeatingTask> {
   const lives = new Set<string>()
   let present = await readLineage(database)
   const mark = (): Mark => ({ lineage: present.lineage, epoch: present.epoch, before: [...lives] })
@@ -143,7 +143,7 @@ export async function followRestores ({ database, places, log, milliseconds = lo
     if (remembered !== undefined) await compare(remembered)
   }
   await advance(0)
-  return runEvery(milliseconds, () => advance(database.life.isBehindWork() ? apart : idleApart), (error) => {
+  return runEvery(milliseconds, () => advance(database.life.isBehindWork() ? advanceEvery : idleAdvanceEvery), (error) => {
     log.debug({ err: error }, 'how far the database is could not be noted')
   })
 }

@@ -1,7 +1,7 @@
 import type { AccessEnd, Accounts, ApiKeys, Authentication, BruteForceGuard, CompanyAccounts, CompanySettings, Credentials, DocumentLinks,
   Domains, Impersonation, KeyAdministration, LinkMail, MailedSecrets, Meter, Notices, PasswordPolicy, RequestLog, SecondFactors, Sessions,
   SigningKeys, Tokens, UnknownSecrets, Users, Verification } from '@dispatch/accounts'
-import type { Keyring, Log, OthersLately } from '@dispatch/common'
+import type { Keyring, Log, RecentOthers } from '@dispatch/common'
 import type { Addresses, ApprovalDesk, Changes, Configurations, ConfigurationService, Connections, CredentialCheck, Directories,
   DispatchRows, DocumentUrl, Downloads, ExchangeLog, FileShelf, FileUse, Holder, Leases, LeaseTimes, OnReply, OnStatusChange, Outbox,
   OutcomeSpool, Pipeline, PipelineJobs, PipelineParts, ProviderAdministration, ProviderSync, Receive, Reception, RecipientBook,
@@ -108,7 +108,7 @@ export type AppDependencies = {
   transportLimits: TransportLimits
   admissionLimits: AdmissionLimits
   /** The companies whose clients have begun a request lately: beside them, others get less. */
-  othersLately: OthersLately
+  othersLately: RecentOthers
   templateWorkers: TemplateWorkers
   /** How long a client waits for a synchronous dispatch, in seconds. */
   synchronousLimit: number

@@ -1,5 +1,5 @@
 import { clientKeyOf } from '@dispatch/accounts'
-import { createFairSemaphore, type FairSemaphore, type OthersLately } from '@dispatch/common'
+import { createFairSemaphore, type FairSemaphore, type RecentOthers } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -92,7 +92,7 @@ export const admissionLimits: AdmissionLimits = {
  * few permits. They hold a permit only while the service works, not while the client sends its request or receives the answer, nor while a
  * password waits to be checked. Whose session is known is none of them. Who has gone leaves the queue.
  */
-export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'>, others: OthersLately }>(
+export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'>, others: RecentOthers }>(
   (app, { limits, others }, done) => {
     const maxBesideOthers = Math.min(limits.concurrentRequests, limits.concurrentRequestsBesideOthers)
     const requests = createFairSemaphore({

@@ -1,6 +1,6 @@
 import { AlertCallback, alertTypes, ApprovalCallback, approvalTypes, BatchCallback, BudgetCallback, type CallbackType, callbackTypes,
   CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType,
-  isSince, ReceivedCallback, receivedTypes, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/contract'
+  isSince, notifiedStatuses, ReceivedCallback, receivedTypes, sinceOf, TestCallback, testType, type Version } from '@dispatch/contract'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 
@@ -95,7 +95,7 @@ const answers = {
 
 const summaries = {
   ...Object.fromEntries(
-    toldStatuses.map((status) => [`dispatch.${status}`, `An asynchronous dispatch has reached the status "${status}".`])
+    notifiedStatuses.map((status) => [`dispatch.${status}`, `An asynchronous dispatch has reached the status "${status}".`])
   ),
   ...Object.fromEntries(
     deliveryServices.flatMap((service) => [

@@ -26,7 +26,7 @@ export async function report (output: Readable): Promise<Report> {
     if (file !== undefined && not === undefined) console.log(`ok ${String(++files)} - ${file}`)
     if (not !== undefined || (end?.[1] !== undefined && failedHere === 0)) {
       for (const test of late(lines)) console.log(`a time limit fired while this ran: ${test}`)
-      shown = createTelling()
+      shown = createNotifier()
       console.log(lines.filter(shown).join('\n'))
       lines = []
       failedHere++
@@ -45,7 +45,7 @@ const consequence = /not ok \d+ - cannot create subtest after parent test ends/
  * Tells of each line of a failing file, one after the other, whether it is worth to be shown. The passed tests are left out, and what only
  * follows from a time limit: it comes by the dozen, and hides the cause.
  */
-function createTelling (): (line: string) => boolean {
+function createNotifier (): (line: string) => boolean {
   let hiding: number | undefined
   return (line) => {
     if (/^\s*(ok |1\.\.\d+$|# |TAP version|$)/.test(line)) return false

@@ -1,4 +1,4 @@
-import { createOthersLately } from '@dispatch/common'
+import { createRecentOthers } from '@dispatch/common'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -66,7 +66,7 @@ await t.test('while another company works, fewer requests of one run at once', a
   const { gate, dispatch, read, company, begun } = await open(t, {
     concurrentRequests: 3,
     concurrentRequestsBesideOthers: 1
-  }, { othersLately: createOthersLately(hour) })
+  }, { othersLately: createRecentOthers(hour) })
   const first = [dispatch(), dispatch()]
   await until(() => begun() === 2)
   const { admin: other } = await company('other')

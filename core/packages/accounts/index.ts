@@ -44,13 +44,13 @@ export { type AnsweredRequest, type RequestLog, createRequestLog, noRequestLog }
 export type { AccessEnd } from './store/access.ts'
 export { createAccounts, createCompanies, createFirstCompanies } from './store/accounts.ts'
 export { type ApiKeys, createApiKeys, isKeyValid } from './store/api-keys.ts'
-export { type Budget, addBudget, budgetScopes, budgetUnits, changeBudget, exceededOf, listBudgets, listBudgetsToMail, listCompaniesToTell,
-  noteMailed, noteTold, removeBudget, requireBudget } from './store/budgets.ts'
+export { type Budget, addBudget, budgetScopes, budgetUnits, changeBudget, exceededOf, listBudgets, listBudgetsToMail, listCompaniesToNotify,
+  noteMailed, markNotified, removeBudget, requireBudget } from './store/budgets.ts'
 export { companyNames, missingCompanies, notifyUrlOf } from './store/companies.ts'
 export { clientsKnownFor, createKnownClients } from './store/known-clients.ts'
 export { type LogCount, addLogCounts } from './store/log-counts.ts'
 export { type Meter, createMeter } from './store/meter.ts'
-export { listToldPeople } from './store/people.ts'
+export { listNotifiedPeople } from './store/people.ts'
 export { type RateLimiter, createRateLimiter } from './store/rate-limiter.ts'
 export { insertRequests } from './store/request-log.ts'
 export { type RetentionRule, documentLastsUntil, listRetentionRules, readRetention, setRetention } from './store/retention-rules.ts'

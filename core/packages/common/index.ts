@@ -55,7 +55,7 @@ export { TurnedAway } from './turned-away.ts'
 // Concurrency: batches, permits, time limits, results that are computed once.
 export { createBatcher, type Batcher } from './batcher.ts'
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
-export { createOthersLately, type OthersLately } from './others-lately.ts'
+export { createRecentOthers, type RecentOthers } from './recent-others.ts'
 export { lazy, once } from './once.ts'
 export { turnLimit, withDeadline, withinTurns, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'

@@ -9,7 +9,7 @@ import { DispatchView } from './response.ts'
 import type { Version } from './versions.ts'
 
 /** The final statuses of a dispatch that cause a callback. */
-export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
+export const notifiedStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 
 /** The callbacks of a batch: at each tenth, and at its end. */
 export const batchTypes = ['batch.progress', 'batch.finished', 'batch.cancelled', 'batch.refused'] as const
@@ -45,7 +45,7 @@ export type CallbackType =
   | 'company.credits_low'
   | 'deferred.failed'
   | `${RecipientsService}.${typeof sendStatuses[number]}`
-  | `dispatch.${typeof toldStatuses[number]}`
+  | `dispatch.${typeof notifiedStatuses[number]}`
   | { [Service in DeliveryService]: `${Service}.${(DeliveryStatus<Service> | DeliveryMark<Service>) & string}` }[DeliveryService]
 
 const ofVendors = deliveryServices.flatMap((service) =>
@@ -53,7 +53,7 @@ const ofVendors = deliveryServices.flatMap((service) =>
 )
 
 export const callbackTypes = [
-  ...toldStatuses.map((status) => `dispatch.${status}`),
+  ...notifiedStatuses.map((status) => `dispatch.${status}`),
   ...ofVendors.map(({ type }) => type),
   ...recipientsServices.flatMap((service) => sendStatuses.map((status) => `${service}.${status}`)),
   'deferred.failed',

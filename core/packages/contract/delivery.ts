@@ -34,7 +34,7 @@ export function isDeliveryMark (service: DeliveryService, word: string): word is
 type With<Rule> = { [Name in DeliveryService]: DeliveryOf<Name> extends Rule ? Name : never }[DeliveryService]
 
 /** Whether answers in a version of the API have the delivery status of the service. */
-export function tellsDelivery (service: DeliveryService, version: Version): boolean {
+export function reportsDelivery (service: DeliveryService, version: Version): boolean {
   return isSince(rulesOf(service).since, version)
 }
 

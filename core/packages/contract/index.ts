@@ -9,13 +9,13 @@ export { EndpointCallbackQuery, EndpointChanges, EndpointTest, EndpointView, End
 export { AlertCallback, ReceivedCallback, receivedTypes, ApprovalCallback, ApprovalFacts, type AttemptOutcome, BatchCallback,
   BudgetCallback, CallbackSecrets, type CallbackState, type CallbackType, CallbackView, CompanyCallback, DispatchCallback, EndpointCallback,
   type EndpointType, NewCallbackSecret, ToldApproval, alertKinds, alertTypes, approvalTypes, callbackTypes, endpointTypes, isBatchType,
-  sinceOf, toldStatuses } from './callbacks.ts'
+  sinceOf, notifiedStatuses } from './callbacks.ts'
 export { ChoicesView, type ConsideredProvider } from './choices.ts'
 export { AnyJson, AnyJsonObject, CallbackUrl, Metadata, ProblemSchema, ProviderCode, Timestamp } from './common.ts'
 export { type DeliveryMark, type DeliveryService, type DeliveryStatus, type RecipientsService, canTransition, deferringServices,
   deliveryMarks, deliveryMarksOf, deliveryServices, deliveryStatuses, deliveryStatusesOf, eventBeforeDocument, hasOwnDocument,
   hasRecipients, isDeferringService, isDeliveryMark, isDeliveryService, isFinalDeliveryStatus, originsOf, parseDeliveryEvent, refusalOf,
-  returningServices, tellsDelivery, unexpectedAfter } from './delivery.ts'
+  returningServices, reportsDelivery, unexpectedAfter } from './delivery.ts'
 export { CompanyDomains } from './domains.ts'
 export { DispatchError, type ErrorWord, type RateLimitStatus, errorRow, errorTable, presentable, refusal, wordIn } from './errors.ts'
 export { type KeyMode, type KeyScope, keyModes, keyScopes, usualScopes } from './key-scopes.ts'
@@ -33,7 +33,7 @@ export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchReque
   ValidationResponse, VendorCallView, WaitingView, page } from './response.ts'
 export { type Retention, retentionInEffect } from './retention.ts'
 export { type SaidLater, SayingBody, type SayingState, SayingView, SayingsView, sayingNames } from './sayings.ts'
-export { type AskedSchedule, ScheduleBody, scheduleFields } from './schedule.ts'
+export { type RequestedSchedule, ScheduleBody, scheduleFields } from './schedule.ts'
 export { Code, ProofBody, RecoveryCodesView, SecondFactorView } from './second-factor.ts'
 export { SessionView } from './sessions.ts'
 export { type SpanName, type Spans, spanChannel, within } from './spans.ts'

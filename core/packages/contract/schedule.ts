@@ -76,4 +76,4 @@ export const ScheduleBody = Type.Object(times, {
 export type ScheduleBody = Static<typeof ScheduleBody>
 
 /** When a dispatch is to be sent, as its request says. */
-export type AskedSchedule = ScheduleBody & { hold?: 'due' | 'now' }
+export type RequestedSchedule = ScheduleBody & { hold?: 'due' | 'now' }

@@ -64,7 +64,7 @@ export function companyTransactions (pool: Connections, { connections, limits, t
 }
 
 /** A dialect that sends no BEGIN of its own: the first statement of a transaction begins it, which saves a message. */
-function unbegun ({ lent: pool }: Connections): PostgresDialect {
+function unbegun ({ healthy: pool }: Connections): PostgresDialect {
   const dialect = new PostgresDialect({ pool })
   dialect.createDriver = () => Object.assign(new PostgresDriver({ pool }), { beginTransaction: () => Promise.resolve() })
   return dialect

@@ -49,7 +49,7 @@ export function limitsWithin ({ lock, statement, idle }: TimeLimits): Readonly<R
 export type Connections = {
   pool: pg.Pool
   /** The pool as Kysely uses it. A connection that has failed is not used again. */
-  lent: Pick<pg.Pool, 'options' | 'end'> & { connect: () => Promise<pg.PoolClient> }
+  healthy: Pick<pg.Pool, 'options' | 'end'> & { connect: () => Promise<pg.PoolClient> }
 }
 
 /**
@@ -80,7 +80,7 @@ export function openConnections (
   else forgetNames(pool)
   return {
     pool,
-    lent: {
+    healthy: {
       options: pool.options,
       async connect () {
         for (;;) {

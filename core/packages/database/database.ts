@@ -138,12 +138,12 @@ const [probeTimeoutMs, probeSilenceMs, probeLimitMs] = [2_000, 5_000, 60_000]
  * connections. The second one has a new connection, because that of the first may lead nowhere any more. Whoever asks meanwhile waits for
  * the one that answers first.
  */
-function createProbe (to: Destination, { lent, pool }: Connections): () => Promise<void> {
+function createProbe (to: Destination, { healthy, pool }: Connections): () => Promise<void> {
   const underWay = new Map<Promise<void>, number>()
   // The limit of this one statement, in place of the connection's.
   const asked: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimitMs }
   async function first (): Promise<void> {
-    const client = await lent.connect()
+    const client = await healthy.connect()
     try {
       await client.query(asked)
     } finally {
@@ -205,7 +205,7 @@ export function openDatabase (
   const commits = openConnections(database, { name: 'commits', max: commitsConnections, limits, through, onError })
   const owners = openConnections(database, { name: 'owner', max: ownersConnections, limits: ownersLimits(limits), through, onError })
   const vitals = openConnections(database, { name: 'vital', max: vitalConnections, limits: vitalLimits, through, onError })
-  const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
+  const [owner, vital, flusher] = [owners, vitals, commits].map(({ healthy: pool }) =>
     new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }), plugins })
   ) as [Kysely<StoredTables>, Kysely<StoredTables>, Kysely<StoredTables>]
   const ofCompanies = companyTransactions(companies, { connections, limits, through, plugins, time })
@@ -216,7 +216,7 @@ export function openDatabase (
       // What was committed is known to others; whether a crash would lose it is not.
       throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, uncertain: true })
     })
-  }, { apart: betweenFlushes })
+  }, { minInterval: betweenFlushes })
   // Written by hand, without a query builder, because every dispatch sends two of them.
   const at = time === undefined ? 'now()' : '$2::timestamptz'
   // Of one statement only the wait for locks can be bounded in itself.
@@ -271,7 +271,7 @@ export function openDatabase (
     vital,
     async onServer (work) {
       if (directUrl === undefined) return work(owner)
-      const { lent: pool } = openConnections(direct, { name: 'migration', max: 2, limits: ownersLimits(limits), onError })
+      const { healthy: pool } = openConnections(direct, { name: 'migration', max: 2, limits: ownersLimits(limits), onError })
       const queries = new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }) })
       return work(queries).finally(() => queries.destroy())
     },
@@ -308,14 +308,14 @@ export function openDatabase (
       await read?.close()
       await Promise.all([owner, vital, flusher, ofCompanies.queries].map((queries) => queries.destroy()))
       // Kysely ends no pool that only calls or probes have used.
-      await Promise.all([companies, vitals].map(async ({ pool, lent }) => pool.ending || await lent.end()))
+      await Promise.all([companies, vitals].map(async ({ pool, healthy }) => pool.ending || await healthy.end()))
     }
   }
 }
 
 /** One statement that is a transaction of its own. */
-async function queryOnce<Row extends object> ({ lent }: Connections, text: string, values: unknown[]): Promise<Row[]> {
-  const client = await lent.connect()
+async function queryOnce<Row extends object> ({ healthy }: Connections, text: string, values: unknown[]): Promise<Row[]> {
+  const client = await healthy.connect()
   try {
     return (await client.query<Row>(text, values)).rows
   } finally {
@@ -348,7 +348,7 @@ function openReplica (
   const { connections: max, limits, through } = options
   const pool = openConnections(server, { name: 'replica', max, limits, through, onError })
   const looks = openConnections(server, { name: 'replica look', max: 1, limits: vitalLimits, through, onError: ignoreRepeatedError })
-  const queries = new Kysely<StoredTables>({ dialect: new PostgresDialect({ pool: looks.lent }) })
+  const queries = new Kysely<StoredTables>({ dialect: new PostgresDialect({ pool: looks.healthy }) })
   const ofCompanies = companyTransactions(pool, options)
   const followed = followReplica(replica, { primary, replica: { queries, snapshot: ofCompanies.snapshot } })
   return {

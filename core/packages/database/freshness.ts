@@ -44,7 +44,7 @@ export function createFreshness ({ owner }: Database): Freshness {
 
   return {
     // A query that runs may have read its data before: only one that starts later counts.
-    check: createSharedRun(read, { apart: betweenReads }),
+    check: createSharedRun(read, { minInterval: betweenReads }),
     number: () => latest,
     learn,
     unchanged: (companyId, number) =>

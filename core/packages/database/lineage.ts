@@ -20,19 +20,19 @@ export async function readLineage ({ vital }: Pick<Database, 'vital'>): Promise<
 }
 
 /**
- * Notes that the database has come further, on its disk, unless somebody did less than `apart` seconds ago. Answers its epoch then.
+ * Notes that the database has come further, on its disk, unless somebody did less than `minInterval` seconds ago. Answers its epoch then.
  * Undefined where it is not, or not yet, so far as `seen`.
  */
 export async function advanceEpoch (
   { vital, now }: Pick<Database, 'vital' | 'now'>,
   { lineage, epoch }: Seen,
-  apart: number
+  minInterval: number
 ): Promise<{ epoch: number, advanced: boolean } | undefined> {
   const { rows: [found] } = await sql<{ epoch: number, advanced: boolean }>`
     with advanced as (
       update lineages set epoch = epoch + 1, at = ${now}
       where lineage = ${lineage} and epoch >= ${epoch} and number = (select max(number) from lineages)
-        and (at <= ${now} - make_interval(secs => ${apart}) or at > ${now})
+        and (at <= ${now} - make_interval(secs => ${minInterval}) or at > ${now})
       returning epoch
     )
     select epoch::float, true as advanced from advanced

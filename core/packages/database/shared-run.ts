@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /**
  * Shares runs of `work` among those who ask for one at the same time: whoever calls the answered function waits for a run that begins after
- * the call, and all that wait share it. While runs are shared, they begin at least so many milliseconds `apart`, so that more share each.
+ * the call, and all that wait share it. While runs are shared, they begin at least `minInterval` milliseconds apart, so that more share each.
  */
-export function createSharedRun (work: () => Promise<void>, { apart }: { apart: number }): () => Promise<void> {
+export function createSharedRun (work: () => Promise<void>, { minInterval }: { minInterval: number }): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined
   /** How many wait for the next run, and how many shared the one before. */
@@ -12,7 +12,7 @@ export function createSharedRun (work: () => Promise<void>, { apart }: { apart: 
   let begun = -Infinity
 
   async function begin (): Promise<void> {
-    const early = begun + apart - performance.now()
+    const early = begun + minInterval - performance.now()
     if (early > 0 && Math.max(waiting, shared) > 1) await pause(early)
     ;[shared, waiting, next, begun] = [waiting, 0, undefined, performance.now()]
     running = work()

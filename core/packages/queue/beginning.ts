@@ -10,17 +10,17 @@ export type Beginning<Data> = {
 }
 
 type Options<Data> = {
-  places: FairSemaphore
+  slots: FairSemaphore
   ownerOf: (job: FetchedJob<Data>) => string
   atOnce: number
   begin: (jobs: readonly BegunJob<Data>[]) => Promise<void>
   held: HeldJobs<Data>
-  /** Called when a job has got its permit, has left its place or has given its permit back: there may be more to do. */
+  /** Called when a job has got its permit, has left its slot or has given its permit back: there may be more to do. */
   changed: () => void
 }
 
 /** Those that get their permits at the same moment begin together, at most `atOnce`. */
-export function beginJobs<Data> ({ places, ownerOf, atOnce, begin, held, changed }: Options<Data>): Beginning<Data> {
+export function beginJobs<Data> ({ slots, ownerOf, atOnce, begin, held, changed }: Options<Data>): Beginning<Data> {
   const admitting = new Set<Promise<void>>()
   const underWay = new Set<Promise<void>>()
   let granted: { job: FetchedJob<Data>, permit: Permit }[] = []
@@ -29,7 +29,7 @@ export function beginJobs<Data> ({ places, ownerOf, atOnce, begin, held, changed
 
   async function admit (job: FetchedJob<Data>): Promise<void> {
     held.hold(job)
-    const permit = await places.acquire(ownerOf(job))
+    const permit = await slots.acquire(ownerOf(job))
     if (permit === undefined) {
       unbegun.push(job)
       return
@@ -67,7 +67,7 @@ export function beginJobs<Data> ({ places, ownerOf, atOnce, begin, held, changed
   }
 }
 
-/** A permit that says when it, or its place, is given back. */
+/** A permit that says when it, or its slot, is given back. */
 function telling ({ release, park }: Permit, changed: () => void): Permit {
   return {
     release (cost) {

@@ -2,7 +2,7 @@ import type { FairSemaphore } from '@dispatch/common'
 import { beginJobs } from './beginning.ts'
 import { holdJobs } from './held-jobs.ts'
 import type { BegunJob, FetchedJob, JobSource, WorkerClock } from './job-source.ts'
-import { lookForJobs, nobody } from './looks.ts'
+import { nobody, pollJobs } from './poller.ts'
 
 export type FairWorker = {
   /** There are new jobs. */
@@ -13,7 +13,7 @@ export type FairWorker = {
 
 type Options<Data> = {
   source: JobSource<Data>
-  places: FairSemaphore
+  slots: FairSemaphore
   /** The company of a job by its id; all jobs without one are together as one company. */
   companyOf: (data: Data) => string | undefined
   /** How many jobs are fetched at once. */
@@ -43,26 +43,26 @@ const systemClock: WorkerClock = {
  */
 export function startFairWorker<
   Data
-> ({ source, places, companyOf, together, atOnce, begin, failed, clock = systemClock }: Options<Data>): FairWorker {
+> ({ source, slots, companyOf, together, atOnce, begin, failed, clock = systemClock }: Options<Data>): FairWorker {
   const ownerOf = ({ data }: FetchedJob<Data>): string => companyOf(data) ?? nobody
   const held = holdJobs(source, failed)
   const beginning = beginJobs({
-    places,
+    slots,
     ownerOf,
     atOnce,
     begin,
     held,
     changed: () => {
-      looks.wake()
+      poller.wake()
     }
   })
-  const looks = lookForJobs({ source, places, ownerOf, together, take: beginning.take, failed, clock })
+  const poller = pollJobs({ source, slots, ownerOf, together, take: beginning.take, failed, clock })
   return {
-    ring: looks.ring,
+    ring: poller.ring,
     async close () {
-      const looked = looks.close()
-      places.close()
-      await looked
+      const polled = poller.close()
+      slots.close()
+      await polled
       await beginning.close()
       await held.close()
     }

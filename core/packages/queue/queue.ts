@@ -44,13 +44,13 @@ export type Queue = {
   /** Adds jobs. With `queries` they are added when that transaction commits. */
   send: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
   /**
-   * Works on jobs from now on, in so many places, which companies share fairly. A job that takes longer than 100 ms waits for somebody
-   * else, and leaves its place. One whose handler throws comes again.
+   * Works on jobs from now on, in so many slots, which companies share fairly. A job that takes longer than 100 ms waits for somebody
+   * else, and leaves its slot. One whose handler throws comes again.
    */
   work: <Name extends keyof JobPayloads>(
     name: Name,
     handle: (data: JobPayloads[Name]) => Promise<void>,
-    places: number
+    slots: number
   ) => Promise<void>
   /**
    * The same for jobs that only begin something: each has a permit, which the handler releases when that is over. They end together when
@@ -59,7 +59,7 @@ export type Queue = {
   begin: <Name extends keyof JobPayloads>(
     name: Name,
     handle: (jobs: readonly BegunJob<JobPayloads[Name]>[]) => Promise<void>,
-    places: number
+    slots: number
   ) => Promise<void>
   /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
   schedule: (name: 'sweep' | 'retention', cron: string) => Promise<void>
@@ -79,7 +79,7 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
   look: 'exclusive',
   deferred: 'exclusive',
   saying: 'short',
-  poll: 'exclusive',
+  look: 'exclusive',
   sweep: 'exclusive',
   callback: 'short',
   retention: 'short'
@@ -104,7 +104,7 @@ const sessionSettings = '-c synchronous_commit=off -c enable_seqscan=off'
 /** In milliseconds. The maintenance of the queue's tables takes longer than a request. */
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
 
-/** Whether another company than this one waits for what this process answers: the jobs of this one then get fewer places. */
+/** Whether another company than this one waits for what this process answers: the jobs of this one then get fewer slots. */
 type OthersWork = (companyId: number) => boolean
 
 /** Opens the queue in the service's database, after its tables were created or migrated. */
@@ -170,12 +170,12 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
         throw statementError(error)
       })
     },
-    work (name, handle, places) {
+    work (name, handle, slots) {
       workers.set(name, startFairWorker({
         source: sourceOf(boss, name),
-        places: placesFor(name, places, othersWork),
+        slots: slotsFor(name, slots, othersWork),
         companyOf,
-        together: Math.min(maxTogether, places),
+        together: Math.min(maxTogether, slots),
         atOnce: 1,
         begin: async (jobs) => {
           for (const { data, permit } of jobs) {
@@ -195,12 +195,12 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
       }))
       return Promise.resolve()
     },
-    begin (name, handle, places) {
+    begin (name, handle, slots) {
       workers.set(name, startFairWorker({
         source: sourceOf(boss, name),
-        places: placesFor(name, places, othersWork),
+        slots: slotsFor(name, slots, othersWork),
         companyOf,
-        together: Math.min(maxTogether, Math.max(2, Math.ceil(places / 2))),
+        together: Math.min(maxTogether, Math.max(2, Math.ceil(slots / 2))),
         atOnce: maxTogether,
         begin: (jobs) =>
           handle(jobs).catch((error: unknown) => {
@@ -242,12 +242,12 @@ function companyOf (data: JobPayloads[keyof JobPayloads]): string | undefined {
 const ofCompanies: ReadonlySet<keyof JobPayloads> = new Set(['dispatch', 'look', 'deferred', 'saying', 'callback'])
 
 /**
- * The places for jobs of a kind. A quarter of them is for companies that have nothing under way. A job that waits for somebody else leaves
- * its place; a company has as many under way as there are places, and all together eight times as many. Companies that have nothing under
+ * The slots for jobs of a kind. A quarter of them is for companies that have nothing under way. A job that waits for somebody else leaves
+ * its slot; a company has as many under way as there are slots, and all together eight times as many. Companies that have nothing under
  * way may have one beyond that, until there are a hundred times as many: dead vendors of any hundred companies keep none waiting. While
- * clients of others wait for this process, a company has a quarter of the places for its jobs, not three: they use the same database.
+ * clients of others wait for this process, a company has a quarter of the slots for its jobs, not three: they use the same database.
  */
-export function placesFor (name: keyof JobPayloads, total: number, othersWork: OthersWork = () => false): FairSemaphore {
+export function slotsFor (name: keyof JobPayloads, total: number, othersWork: OthersWork = () => false): FairSemaphore {
   const quarter = Math.ceil(total / 4)
   const shared = ofCompanies.has(name)
     ? { perOwner: total, kept: (owner: number | string) => othersWork(Number(owner)) ? Math.max(quarter, total - quarter) : quarter }

@@ -5,7 +5,7 @@ import type { Adapter, Worker } from './adapter.ts'
 import type { Child } from './child.ts'
 import { createCrashes } from './crashes.ts'
 import { createMembers } from './members.ts'
-import { createPlaces } from './places.ts'
+import { createSlots } from './slots.ts'
 import type { Walls } from './walls.ts'
 
 /** Work in the process of an adapter. `parks` tells that it only waits for somebody else from now on, such as the vendor. */
@@ -15,7 +15,7 @@ export type Work<Result> = (child: Child, parks: () => void) => Promise<Result>
 export type Pool = {
   /**
    * Runs work in the process of an adapter for an account, which no other account shares: one that is there, or a new one. Companies share
-   * the places of the pool fairly. Throws a failure where no place is free in time, and while the adapter rests after crashes: the work has
+   * the slots of the pool fairly. Throws a failure where no slot is free in time, and while the adapter rests after crashes: the work has
    * not begun then.
    */
   run: <Result>(adapter: Adapter, worker: Worker, work: Work<Result>) => Promise<Result>
@@ -29,7 +29,7 @@ export type Pool = {
 }
 
 /**
- * `maxProcesses` are at work at once, and as many more only wait for somebody else. Work waits for a place for `waitLimit` milliseconds.
+ * `maxProcesses` are at work at once, and as many more only wait for somebody else. Work waits for a slot for `waitLimit` milliseconds.
  * Each process is ended after `idle` milliseconds unused, or beyond `memory` bytes. One that has nothing to do is ended too
  * once it holds more than `resting` bytes of its own, or has been used `uses` times: another one takes its place when it is needed.
  */
@@ -63,7 +63,7 @@ export function createPool ({
   startLimit = 10_000,
   now = Date.now
 }: PoolOptions): Pool {
-  const places = createPlaces({ maxProcesses, waitLimit })
+  const slots = createSlots({ maxProcesses, waitLimit })
   const crashes = createCrashes(log)
   const members = createMembers({
     ...{ log, maxProcesses, idle, memory, resting, uses, startLimit, now },
@@ -76,13 +76,13 @@ export function createPool ({
   async function run<Result> (adapter: Adapter, worker: Worker, work: Work<Result>, own = worker.account): Promise<Result> {
     const key = `${adapter.code} ${adapter.entry} ${own}`
     crashes.refuseWhileResting(key, adapter)
-    const place = await places.hold(key, adapter, worker)
+    const slot = await slots.hold(key, adapter, worker)
     try {
-      const result = await members.use(key, adapter, (child) => work(child, place.park))
+      const result = await members.use(key, adapter, (child) => work(child, slot.park))
       crashes.forget(key)
       return result
     } finally {
-      place.release()
+      slot.release()
     }
   }
 
@@ -105,7 +105,7 @@ export function createPool ({
     },
     state: () => ({ processes: members.size(), resting: crashes.resting(), walls: members.walls() }),
     async close () {
-      places.close()
+      slots.close()
       await members.close()
     }
   }

@@ -1,7 +1,7 @@
 import { type DocumentHandle, Line, pointer, type Problem, Uuid } from '@dispatch/common'
 import type { PdfPage, PdfReading } from '@dispatch/documents'
 import { type Static, type TProperties, Type } from 'typebox'
-import { checkMost } from './limits.ts'
+import { checkMax } from './limits.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -131,9 +131,9 @@ export function checkEnclosed (
   const [first] = enclosed
   if (first === undefined) return []
   return [
-    ...checkMost(provider, at(first.field), enclosed.length, most, 'files'),
+    ...checkMax(provider, at(first.field), enclosed.length, most, 'files'),
     ...enclosed.flatMap((one) => [
-      ...checkMost(provider, placeOf(one, at), one.document.size, maxSize, 'bytes a file'),
+      ...checkMax(provider, placeOf(one, at), one.document.size, maxSize, 'bytes a file'),
       ...types === undefined || types.some((type) => isOfType(one.document.contentType, type)) ? [] : [{
         path: placeOf(one, at),
         code: 'not_supported_by_provider',

@@ -23,7 +23,7 @@ export function checkOffered (
 }
 
 /** A problem at the path when a number is above the provider's limit. A provider without a limit accepts any number. */
-export function checkMost (provider: { code: string }, path: string, value: number, max: number | undefined, unit: string): Problem[] {
+export function checkMax (provider: { code: string }, path: string, value: number, max: number | undefined, unit: string): Problem[] {
   if (max === undefined || value <= max) return []
   return [notSupported(provider, path, `takes at most ${max} ${unit}, and this has ${value}`)]
 }

@@ -1,6 +1,6 @@
 import type { Envelope, Json, JsonObject, Problem } from '@dispatch/common'
-import type { AskedSchedule, ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus, DispatchStatus, ErrorWord, EventKind, KeyMode,
-  KeyScope, ListedProvider, MailLanguage, ProviderResponse, Retention, Role, StepStatus, Version } from '@dispatch/contract'
+import type { ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus, DispatchStatus, ErrorWord, EventKind, KeyMode, KeyScope,
+  ListedProvider, MailLanguage, ProviderResponse, RequestedSchedule, Retention, Role, StepStatus, Version } from '@dispatch/contract'
 import type { StoredSecrets } from '@dispatch/host'
 import type { Exchange } from '@dispatch/vendor-io'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
@@ -405,7 +405,7 @@ export type StepError = { word: ErrorWord, message: string, details?: readonly P
 export type StepCandidate = Omit<ListedProvider, 'providerName'> & { code: string, version: string, configuredBy: ConfiguredBy }
 
 /** When a dispatch is sent, as it was asked for, and the moment for which it waits (`dueAt`, ISO 8601), where it does not begin at once. */
-export type Schedule = AskedSchedule & { dueAt?: string }
+export type Schedule = RequestedSchedule & { dueAt?: string }
 
 /** Who caused an event of the timeline. */
 export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | {

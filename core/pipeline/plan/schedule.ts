@@ -1,5 +1,5 @@
 import type { JsonObject, Problem } from '@dispatch/common'
-import { type AskedSchedule, dueAt, openFrom, type Window, zonesOf } from '@dispatch/contract'
+import { dueAt, openFrom, type RequestedSchedule, type Window, zonesOf } from '@dispatch/contract'
 import { type Hours, type ServiceName, services } from '@dispatch/services'
 import type { Schedule } from '@dispatch/tables'
 
@@ -13,7 +13,7 @@ type Sending = { service: ServiceName, fields: JsonObject }
  * When a request is sent, by what it says and by the hours of those who get it. `mayBeLate`: its time was checked before, and where that
  * has passed meanwhile, it is sent as soon as it may be.
  */
-export function timingOf (asked: AskedSchedule | undefined, steps: readonly Sending[], now: Date, mayBeLate = false): Timing {
+export function timingOf (asked: RequestedSchedule | undefined, steps: readonly Sending[], now: Date, mayBeLate = false): Timing {
   if (asked === undefined) return { problems: [] }
   const places = steps.flatMap((step) => placeOf(step, asked.timeZone))
   const problems = problemsOf(asked, places)
@@ -26,7 +26,7 @@ export function timingOf (asked: AskedSchedule | undefined, steps: readonly Send
 }
 
 /** When the hours of what is left to send are open: now or later; undefined where never. */
-export function opensAt (asked: AskedSchedule, left: readonly Sending[], now: Date): Date | undefined {
+export function opensAt (asked: RequestedSchedule, left: readonly Sending[], now: Date): Date | undefined {
   return openFrom(now, windowsOf(asked, left.flatMap((step) => placeOf(step, asked.timeZone))))
 }
 
@@ -41,7 +41,7 @@ function placeOf ({ service, fields }: Sending, timeZone: string | undefined): P
   return [{ zones: zones.length === 0 && timeZone !== undefined ? [timeZone] : zones, usual: hours.usual(country) }]
 }
 
-function problemsOf ({ notBefore, notAfter, timeZone, hours }: AskedSchedule, places: readonly Place[]): Problem[] {
+function problemsOf ({ notBefore, notAfter, timeZone, hours }: RequestedSchedule, places: readonly Place[]): Problem[] {
   const isGiven = notBefore !== undefined || notAfter !== undefined
   const isUnknown = places.some(({ zones }) => zones.length === 0) || (isGiven && places.length === 0)
   return [
@@ -68,7 +68,7 @@ function problemsOf ({ notBefore, notAfter, timeZone, hours }: AskedSchedule, pl
 }
 
 /** The hours that the request gives, and the usual ones of each service. */
-function windowsOf ({ notBefore, notAfter, timeZone, hours }: AskedSchedule, places: readonly Place[]): Window[] {
+function windowsOf ({ notBefore, notAfter, timeZone, hours }: RequestedSchedule, places: readonly Place[]): Window[] {
   const given = { ...(notBefore === undefined ? {} : { notBefore }), ...(notAfter === undefined ? {} : { notAfter }) }
   const zones = timeZone === undefined ? places.flatMap((place) => place.zones) : [timeZone]
   return [

@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import { type DispatchRequestView, type DispatchStatus, type DispatchView, type EventView, type GeneratedDocument, isDeliveryService,
-  isSince, latestVersion, refusalOf, type StepResult, tellsDelivery, type VendorCallView, type Version, wordIn } from '@dispatch/contract'
+  isSince, latestVersion, refusalOf, reportsDelivery, type StepResult, type VendorCallView, type Version, wordIn } from '@dispatch/contract'
 import { timeOf } from '@dispatch/database'
 import { type ServiceName, services } from '@dispatch/services'
 import type { StepError } from '@dispatch/tables'
@@ -103,7 +103,7 @@ function deliveryOf ({ service, delivery_status: status, delivery_reason: reason
   DispatchView['steps'][number],
   'deliveryStatus' | 'deliveryMessage' | 'deliveryReason'
 > {
-  return isDeliveryService(service) && tellsDelivery(service, version)
+  return isDeliveryService(service) && reportsDelivery(service, version)
     ? {
       deliveryStatus: status,
       ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)),

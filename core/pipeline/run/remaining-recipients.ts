@@ -2,7 +2,7 @@ import { hasRecipients, type ProviderResponse } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { addJobs } from '@dispatch/tables'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
-import { openRest } from '../../store/dispatch/rests.ts'
+import { insertRemainingStep } from '../../store/dispatch/remaining-recipients.ts'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
 import type { PipelineJobs } from '../jobs.ts'
 import type { Outbox } from '../outbox.ts'
@@ -24,7 +24,7 @@ export function followUpsOf (
   const left = leftBy(dependencies, step, settlement)
   const goesOn: TransactionHook = async (queries) => {
     if (left === undefined) return
-    await openRest(queries, { ...run, of: step.rest?.of ?? step.stepId, ...left }, dependencies.database.now)
+    await insertRemainingStep(queries, { ...run, of: step.rest?.of ?? step.stepId, ...left }, dependencies.database.now)
     if (left.tryAfter !== undefined) await addJobs(queries, dependencies.jobs.deferred(run, left, left.tryAfter))
   }
   const isOver = settlement.outcome !== 'uncertain' && left?.tryAfter === undefined

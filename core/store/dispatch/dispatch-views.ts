@@ -72,16 +72,16 @@ export async function withSteps (queries: Pick<CompanyQueries, 'selectFrom'>, ro
  * Seconds since the doubt about a step began (`doubted`), since the last of its calls has ended too, which may have been repeated
  * (`sinceCall`), and since the first call that may have been accepted (`sinceFirst`): before the doubt, where the database was restored.
  */
-export type SecondsInDoubt = { doubted: number, sinceCall: number, sinceFirst: number }
+export type SecondsUncertain = { doubted: number, sinceCall: number, sinceFirst: number }
 
 /** How long a step has been in doubt; no time where there is no doubt. */
-export async function secondsInDoubt (
+export async function secondsUncertain (
   database: Database,
   { companyId, stepId }: { companyId: number, stepId: string }
-): Promise<SecondsInDoubt> {
+): Promise<SecondsUncertain> {
   const lastEnd = sql`(select max(answered_at) from attempts where step_id = ${stepId} and company_id = ${companyId})`
   const { rows: [step] } = await database.company(companyId, (queries) =>
-    sql<SecondsInDoubt>`
+    sql<SecondsUncertain>`
     select extract(epoch from ${database.now} - uncertain_at)::float as doubted, extract(epoch
       from ${database.now} - greatest(uncertain_at, ${lastEnd}))::float as "sinceCall",
       extract(epoch from ${database.now} - least(uncertain_at, restored_to))::float as "sinceFirst"

@@ -27,7 +27,7 @@ const [ofDispatches, ofSteps] = [
 ]
 
 /** The dispatches of a company, behind one of them, that name a person. */
-export async function lookForDispatches (
+export async function findDispatchesOf (
   { owner }: Pick<Database, 'owner'>,
   { companyId, person, after }: { companyId: number, person: Person, after: string | undefined }
 ): Promise<{ found: Found[], next?: string }> {
@@ -63,8 +63,8 @@ export async function dispatchesNaming (
     from (select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
       and dispatch_id = any (${among}::uuid[])) as page`.execute(owner)
   const ids = rows.flatMap(({ id, found: is }) => is ? [id] : [])
-  const unsure = rows.flatMap(({ id, found: is, has_sealed: hasAny }) => !is && hasAny ? [id] : [])
-  return [...ids, ...await namedWithin(owner, { companyId, person }, unsure)].sort()
+  const unproven = rows.flatMap(({ id, found: is, has_sealed: hasAny }) => !is && hasAny ? [id] : [])
+  return [...ids, ...await namedWithin(owner, { companyId, person }, unproven)].sort()
 }
 
 /** Dispatches that are opened at once. */

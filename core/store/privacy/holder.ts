@@ -19,7 +19,7 @@ export type Holder = {
   /** Of what, such as `drafts`: a word of counts and of exports. */
   kind: string
   /** A bounded look behind a place. `next`: the place behind which another one goes on; undefined where there is nothing more. */
-  look: (companyId: number, person: Person, after: string | undefined) => Promise<{ found: Found[], next?: string }>
+  search: (companyId: number, person: Person, after: string | undefined) => Promise<{ found: Found[], next?: string }>
   /** Ends what is under way for what was found, and is asked for before each `erase`. It may be interrupted. */
   prepare?: (erasing: Erasing, ids: readonly string[]) => Promise<void>
   /** Empties what was found, in a transaction that is interrupted as a whole. */
@@ -66,7 +66,7 @@ export function tableHolder (
 ): Holder {
   return {
     kind,
-    async look (companyId, person, after) {
+    async search (companyId, person, after) {
       type Row = { id: string, named: boolean, has_sealed: boolean, row: JsonObject | null }
       const { rows } = await sql<Row>`
         select id, named, has_sealed, case when named and not has_sealed then row - ${['company_id', ...hidden]}::text[] end as row

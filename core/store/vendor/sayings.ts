@@ -49,7 +49,7 @@ async function readSayings (
 }
 
 /** The question what became of something that was said; `look`: how often it was asked before. */
-export type SayingLook = { companyId: number, dispatchId: string, statusId: string, look: number }
+export type SayingPoll = { companyId: number, dispatchId: string, statusId: string, look: number }
 
 type Begun = {
   runId: string

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Asked, confirmationPage } from '../pages/confirm.ts'
+import { confirmationPage, type ConfirmRequest } from '../pages/confirm.ts'
 import { visitOf } from '../session/visit.ts'
 
 /** The field of a form whose reader was asked. No other form has such a name. */
@@ -7,7 +7,7 @@ export const confirmedField = ':confirmed'
 
 /** Answers a form whose route has something to ask with the page that does so; the same form with `:confirmed` is its answer. */
 export function askWhetherMeant (app: FastifyInstance): void {
-  app.addHook<{ Params: Asked['params'], Body: URLSearchParams | null | undefined }>('preHandler', async (request, reply) => {
+  app.addHook<{ Params: ConfirmRequest['params'], Body: URLSearchParams | null | undefined }>('preHandler', async (request, reply) => {
     const { confirms } = request.routeOptions.config
     if (typeof confirms !== 'function' || request.body?.has(confirmedField) === true) return
     const sent = request.body ?? new URLSearchParams()

@@ -4,7 +4,7 @@ import { linesField, onceField, onceIn, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CompanyView, type UserView, withQuery } from '../session/api.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { notice, page, table, time } from './layout.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
 
@@ -72,8 +72,8 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
 
 /** What an operator is asked before credits are given, or before a company is shut out. */
 const confirms = {
-  credits: (request: Asked) => creditsConfirmation(request, ''),
-  disabled: async (request: Asked): Promise<Confirmation | undefined> => {
+  credits: (request: ConfirmRequest) => creditsConfirmation(request, ''),
+  disabled: async (request: ConfirmRequest): Promise<Confirmation | undefined> => {
     if (request.body.get('disabled') !== 'true') return undefined
     const { words, api } = visitOf(request)
     const path = `/api/v1/companies/${encodeURIComponent(request.params.id)}`
@@ -95,7 +95,7 @@ const confirms = {
 }
 
 /** What is asked before credits are given or taken; nothing where the amount is none, which the API says. `page`: below the company's. */
-export async function creditsConfirmation (request: Asked, page: string): Promise<Confirmation | undefined> {
+export async function creditsConfirmation (request: ConfirmRequest, page: string): Promise<Confirmation | undefined> {
   const { words, api } = visitOf(request)
   const { params, body } = request
   const amount = numberIn(body.get('amount') ?? '')

@@ -6,7 +6,7 @@ import { ApiRefused, type AuditView, type CompanyView, type ProviderView, type R
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
 import { creditsConfirmation, creditsForm, numberIn } from './companies.ts'
-import type { Asked } from './confirm.ts'
+import type { ConfirmRequest } from './confirm.ts'
 import { notice, page } from './layout.ts'
 import { readProviders } from './provider-names.ts'
 import { said, type Typed } from './typed.ts'
@@ -25,7 +25,7 @@ export const companySetupPages: FastifyPluginCallback = (app, _options, done) =>
     return reply.page(await view(visit, request.params.id, { done }))
   })
 
-  const confirms = (request: Asked) => creditsConfirmation(request, '/setup')
+  const confirms = (request: ConfirmRequest) => creditsConfirmation(request, '/setup')
   app.post<Posted>('/companies/:id/setup/credits', { config: { confirms } }, async (request, reply) => {
     const { params: { id }, body } = request
     const visit = visitOf(request)

@@ -19,7 +19,7 @@ export type Confirmation = {
 }
 
 /** A form that was sent. What stands in its path is what the path of its route names. */
-export type Asked = FastifyRequest<{ Params: { id: string, code: string, name: string }, Body: URLSearchParams }>
+export type ConfirmRequest = FastifyRequest<{ Params: { id: string, code: string, name: string }, Body: URLSearchParams }>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,7 +28,7 @@ declare module 'fastify' {
      * answers undefined where there is nothing to ask; `form`: the form itself names the thing, and asks for a reason or a proof;
      * `undone`: there is a way back.
      */
-    confirms?: ((request: Asked) => Promise<Confirmation | undefined> | Confirmation | undefined) | 'form' | 'undone'
+    confirms?: ((request: ConfirmRequest) => Promise<Confirmation | undefined> | Confirmation | undefined) | 'form' | 'undone'
   }
 }
 

@@ -5,7 +5,7 @@ import { type Api, ApiRefused, type CallbackSecrets, type CallbackView, type Key
   type UserView, withQuery } from '../session/api.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { keyForm, keyIn, keyTable, madeBy, madePage } from './keys.ts'
 import { copied, copyable, notice, page, table, time } from './layout.ts'
 import { withMany } from './many.ts'
@@ -56,7 +56,7 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     act: ({ api }, id) => api.send('DELETE', `/api/v1/keys/${encodeURIComponent(id)}`)
   })
 
-  const renewal = { confirms: (request: Asked) => secretRenewal(visitOf(request).words, '/console/developers') }
+  const renewal = { confirms: (request: ConfirmRequest) => secretRenewal(visitOf(request).words, '/console/developers') }
   app.post<{ Body: URLSearchParams }>('/developers/secret', { config: renewal }, async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
     const { secrets } = await visit.api.read<CallbackSecrets>('/api/v1/company/callback-secret')
@@ -78,7 +78,7 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before a key is revoked: what it may be used for, and when it was last. */
-async function revocation (request: Asked): Promise<Confirmation> {
+async function revocation (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const key = await findKey(api, request.params.id)
   return {

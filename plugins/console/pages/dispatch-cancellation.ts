@@ -3,7 +3,7 @@ import { creditsOf, serviceNames, wordFor, type Words } from '../language/langua
 import type { DispatchView, EventView, ProviderView } from '../session/api.ts'
 import { canBeTakenBack } from '../session/services.ts'
 import { visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { time } from './layout.ts'
 import { installedIn } from './provider-names.ts'
 
@@ -20,7 +20,7 @@ export function cancellationIn (words: Words, events: readonly EventView[]): Htm
 }
 
 /** Asks before a dispatch is cancelled: of each step what has become of it, and what was paid. */
-export async function cancellation (request: Asked): Promise<Confirmation> {
+export async function cancellation (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const at = encodeURIComponent(request.params.id)
   const { steps, recipient, documentNumber, services, creditsCharged } = await api.read<DispatchView>(`/api/v1/dispatches/${at}`)

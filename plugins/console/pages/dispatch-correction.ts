@@ -6,7 +6,7 @@ import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from '.
 import { fieldsOf, readSettings } from '../form/settings.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Api, ApiAnswer, DispatchRequestView, DispatchView, ErrorBody } from '../session/api.ts'
-import { places } from './places.ts'
+import { anchors } from './anchors.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 
 type RequestStep = DispatchRequestView['steps'][number]
@@ -54,7 +54,7 @@ export function correctionForms (
     const values = own?.fields ?? fields
     const filled = { values, problems: own?.error?.details ?? [] }
     const form = formOf(correctable, dispatch.template === null ? undefined : dispatch)
-    return html`<details id="${places.correct(service)}"${own === undefined ? html`` : html` open`}><summary>${
+    return html`<details id="${anchors.correct(service)}"${own === undefined ? html`` : html` open`}><summary>${
       fill(words.correctStep, { service: wordFor(words, 'service', service) })
     }</summary>
 <form method="post" action="${path}/correct" novalidate><input type="hidden" name="service" value="${service}">

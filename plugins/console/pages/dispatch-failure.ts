@@ -2,9 +2,9 @@ import type { Problem } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import type { DispatchView, ProviderView } from '../session/api.ts'
+import { anchors } from './anchors.ts'
 import type { Correctable } from './dispatch-correction.ts'
 import { notice, sentences } from './layout.ts'
-import { places } from './places.ts'
 import { nameOf } from './provider-names.ts'
 
 type Step = Pick<DispatchView['steps'][number], 'service' | 'providerName' | 'error'>
@@ -58,15 +58,15 @@ function wayOut (words: Words, { step, error, isAdmin, isNumber }: Failed, ways:
     return isAdmin && providerName !== null ? link(`/console/providers/${providerName}`, words.waySettings) : html``
   }
   if (error.error === 'insufficient_credits') return link('/console/credits', words.ledger)
-  if (error.error === 'outcome_unknown') return ways.uncertain ? link(`#${places.resolve}`, words.wayAsk) : html``
-  if (passing.has(error.error)) return ways.retriable ? link(`#${places.retry}`, words.retry) : html``
-  if (isNumber && ways.duplicable) return link(`#${places.anew}`, words.wayAnotherNumber)
+  if (error.error === 'outcome_unknown') return ways.uncertain ? link(`#${anchors.resolve}`, words.wayAsk) : html``
+  if (passing.has(error.error)) return ways.retriable ? link(`#${anchors.retry}`, words.retry) : html``
+  if (isNumber && ways.duplicable) return link(`#${anchors.anew}`, words.wayAnotherNumber)
   const inData = (error.details ?? []).some(({ path }) => fieldOfData(path) !== undefined)
   if (!inData && ways.correctable.some((one) => one.step.service === service)) {
-    return link(`#${fieldIn(service, error) ?? places.correct(service)}`, wayToField(words, service, error))
+    return link(`#${fieldIn(service, error) ?? anchors.correct(service)}`, wayToField(words, service, error))
   }
-  if (ways.duplicable) return link(`#${places.anew}`, words.sendAnew)
-  return ways.retriable ? link(`#${places.retry}`, words.retry) : html``
+  if (ways.duplicable) return link(`#${anchors.anew}`, words.sendAnew)
+  return ways.retriable ? link(`#${anchors.retry}`, words.retry) : html``
 }
 
 /** The field of the form of corrections at which a vendor has found something. */

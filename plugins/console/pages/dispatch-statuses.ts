@@ -3,7 +3,7 @@ import { linesField, radioField, textField } from '../form/fields.ts'
 import { wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type DispatchView, type SayingsView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { badge, time } from './layout.ts'
 
 /** What the seller has said of an e-invoice, and what may be said; undefined of anything else. */
@@ -71,7 +71,7 @@ export function statusIn (body: URLSearchParams): object {
 }
 
 /** Asks before something is said, which nobody takes back. */
-export async function statusAsked (request: Asked): Promise<Confirmation> {
+export async function statusAsked (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { params: { id }, body } = request
   const at = encodeURIComponent(id)

@@ -5,6 +5,7 @@ import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView,
   type Refusal, type VendorCallView, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { anchors } from './anchors.ts'
 import { callbackList } from './callbacks.ts'
 import { cancellation, cancellationIn, isCancellable } from './dispatch-cancellation.ts'
 import { choiceTable } from './dispatch-choices.ts'
@@ -21,7 +22,6 @@ import { timeline } from './dispatch-timeline.ts'
 import { following } from './follow.ts'
 import { badge, facts, notice, page, requestNumber, sentences, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
-import { places } from './places.ts'
 import { providerTitle, readProviders } from './provider-names.ts'
 import { readFinding, resolveForm } from './resolve-form.ts'
 import { timeFields } from './send-view.ts'
@@ -309,11 +309,11 @@ function actions (
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
 ${
     uncertain
-      ? html`<div id="${places.resolve}">${resolveForm(words, `${at}/resolve`, words.resolveIntro)}</div>`
+      ? html`<div id="${anchors.resolve}">${resolveForm(words, `${at}/resolve`, words.resolveIntro)}</div>`
       : html``
   }${
     retriable
-      ? html`<form method="post" action="${at}/retry" id="${places.retry}"><p>${words.retryIntro}</p>
+      ? html`<form method="post" action="${at}/retry" id="${anchors.retry}"><p>${words.retryIntro}</p>
 <div class="actions"><button>${words.retry}</button></div></form>${corrections}`
       : html``
   }${
@@ -330,7 +330,7 @@ ${
       : html``
   }${
     duplicable
-      ? html`<form method="post" action="${at}/duplicate" id="${places.anew}"><p>${words.sendAnewIntro}</p>${
+      ? html`<form method="post" action="${at}/duplicate" id="${anchors.anew}"><p>${words.sendAnewIntro}</p>${
         field === undefined ? html`` : html`<input type="hidden" name="field" value="${field}">`
       }<div class="actions"><button class="second">${words.sendAnew}</button></div></form>`
       : html``

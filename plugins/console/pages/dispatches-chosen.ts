@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import type { DispatchView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import type { Filter } from './dispatches-filter.ts'
 import { chosenIn, chosenOf, dispatchTable, listField, listOf } from './dispatches-table.ts'
 import { dispatchColumns, sendRows } from './export.ts'
@@ -29,7 +29,7 @@ export const dispatchesChosenPages: FastifyPluginCallback = (app, _options, done
   })
 
   for (const act of ['retry', 'cancel'] as const) {
-    const confirms = (asked: Asked): Promise<Confirmation | undefined> => confirmation(asked, act)
+    const confirms = (asked: ConfirmRequest): Promise<Confirmation | undefined> => confirmation(asked, act)
     app.post<{ Body: URLSearchParams }>(`/dispatches/chosen/${act}`, { config: { confirms } }, async (request, reply) => {
       const visit = visitOf(request)
       const chosen = chosenIn(request.body).slice(0, maxChosen)
@@ -62,7 +62,7 @@ async function readChosen ({ api }: Visit, body: URLSearchParams): Promise<Dispa
 }
 
 /** Names all that is touched. Where nothing was chosen, the form says so. */
-async function confirmation (request: Asked, act: 'retry' | 'cancel'): Promise<Confirmation | undefined> {
+async function confirmation (request: ConfirmRequest, act: 'retry' | 'cancel'): Promise<Confirmation | undefined> {
   const visit = visitOf(request)
   const { words } = visit
   const [chosen, providers] = await Promise.all([readChosen(visit, request.body), readProviders(visit)])

@@ -4,7 +4,7 @@ import { choiceField, textField } from '../form/fields.ts'
 import { ApiRefused, type LinkMailView, type MyConfig } from '../session/api.ts'
 import { mailService } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { notice, page } from './layout.ts'
 import { nameOf, readProviders } from './provider-names.ts'
 import { errorOf, said, type Typed, wrongOf } from './typed.ts'
@@ -37,7 +37,7 @@ export const linkMailPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before links are mailed no more. */
-async function removal (request: Asked): Promise<Confirmation> {
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api: ask } = visitOf(request)
   const { current } = await ask.read<LinkMailView>(api)
   return {

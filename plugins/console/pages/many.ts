@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import type { ApiAnswer, Refusal } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { notice, page, sentences } from './layout.ts'
 
 /** With how many rows something is done at once. */
@@ -58,7 +58,7 @@ export type Many = {
 
 /** A route that does something with each row that is ticked, and tells with which it could not. */
 export function withMany (app: FastifyInstance, { path, list, section, title, says, wrong, act }: Many): void {
-  function confirms (request: Asked): Confirmation | undefined {
+  function confirms (request: ConfirmRequest): Confirmation | undefined {
     const visit = visitOf(request)
     const picked = pickedIn(request.body)
     if (picked.length === 0 || says === undefined || wrong?.(visit, request.body) !== undefined) return undefined

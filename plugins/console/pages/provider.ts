@@ -8,7 +8,7 @@ import { fill, serviceNames, wordFor, type Words } from '../language/language.ts
 import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView, type SuggestionsView,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences, time } from './layout.ts'
 import { type Installed, installedIn, readWholeProviders } from './provider-names.ts'
@@ -56,7 +56,7 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before settings are removed: which services nobody does without them. */
-async function removal (request: Asked): Promise<Confirmation> {
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const visit = visitOf(request)
   const { words } = visit
   const { provider: { code, name = code }, used } = await find(visit, request.params.code)

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type Api, ApiRefused, noticeText, type NoticeView, type SessionView } from '../session/api.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { page, table, time } from './layout.ts'
 import { said, type Typed } from './typed.ts'
 import { passwordFields } from './user.ts'
@@ -44,7 +44,7 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before all other sessions end. */
-async function endings (request: Asked): Promise<Confirmation> {
+async function endings (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const sessions = await sessionsOf(api)
   return {

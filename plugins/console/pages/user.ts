@@ -6,7 +6,7 @@ import { ApiRefused, type UserView } from '../session/api.ts'
 import { serviceNames } from '../session/services.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
-import type { Asked, Confirmation } from './confirm.ts'
+import type { Confirmation, ConfirmRequest } from './confirm.ts'
 import { notice, page, time } from './layout.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
 
@@ -54,17 +54,17 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-async function factorReset (request: Asked): Promise<Confirmation> {
+async function factorReset (request: ConfirmRequest): Promise<Confirmation> {
   const { factorReset: button, factorResetIntro } = visitOf(request).words
   return await asked(request, { button, says: [factorResetIntro] })
 }
 
-async function endOfWays (request: Asked): Promise<Confirmation> {
+async function endOfWays (request: ConfirmRequest): Promise<Confirmation> {
   const { resetNow: button, resetAsk } = visitOf(request).words
   return await asked(request, { button, says: [resetAsk] })
 }
 
-async function asked (request: Asked, { button, says }: Pick<Confirmation, 'button' | 'says'>): Promise<Confirmation> {
+async function asked (request: ConfirmRequest, { button, says }: Pick<Confirmation, 'button' | 'says'>): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { id, email } = await api.read<UserView>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
   return { title: `${button}${words.colon}${email}`, says, button, back: `/console/company/users/${String(id)}` }

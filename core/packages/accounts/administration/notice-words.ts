@@ -1,5 +1,5 @@
 import type { MailLanguage } from '@dispatch/contract'
-import type { ToldAction } from '../audit/notices.ts'
+import type { NoticeAction } from '../audit/notices.ts'
 
 /** What people read of a change of which they are told. */
 export const noticeWords = {
@@ -45,7 +45,7 @@ export const noticeWords = {
   },
   'link-mail.changed': { en: 'It was changed who mails links.', fr: 'Ce qui envoie les liens par e-mail a été changé.' },
   'link-mail.removed': { en: 'Links are not mailed any more.', fr: 'Les liens ne sont plus envoyés par e-mail.' }
-} as const satisfies Record<ToldAction, Record<MailLanguage, string>>
+} as const satisfies Record<NoticeAction, Record<MailLanguage, string>>
 
 /** The sentence for an action; the action itself where a newer process has noted it. */
 export function noticeText (action: string, language: string): string {

@@ -50,7 +50,7 @@ const owners = {
 } as const satisfies Record<string, (change: Change) => unknown>
 
 /** An action of which somebody is told. */
-export type ToldAction = keyof typeof owners
+export type NoticeAction = keyof typeof owners
 
 /** A form may send the e-mail address of before. */
 function letsIn ({ fields, previousEmail }: JsonObject = {}): boolean {

@@ -150,7 +150,7 @@ type Way = 'told' | 'mailed'
 const together = 100
 
 /** The companies after one, in the order of their numbers, that are to be told of budgets, 100 at most. */
-export async function listCompaniesToTell (database: Database, after: number): Promise<number[]> {
+export async function listCompaniesToNotify (database: Database, after: number): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select distinct company_id as id from budget_use join budgets using (company_id, budget_id)
     where month = ${monthAt(database)} and (told < 100 or mailed < 100) and (${isDue('told')} or ${
     isDue('mailed')
@@ -180,7 +180,7 @@ export async function noteMailed ({ owner }: Database, companyId: number, mailed
  * Notes that the company was told of what is used of its budgets, by callbacks; `also` tells of each, in the same transaction: of
  * whatever several processes tell at once, one transaction does.
  */
-export async function noteTold (
+export async function markNotified (
   database: Database,
   companyId: number,
   also: (queries: OwnerQueries, due: DueBudget) => Promise<void>

@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import type { Hours } from '@dispatch/services'
-import type { AskedSchedule } from '../schedule.ts'
+import type { RequestedSchedule } from '../schedule.ts'
 
 /** Hours that hold in several time zones at once: those of a country, of which nobody knows where in it the recipient is. */
 export type Window = { zones: readonly string[], hours: Hours }
@@ -17,7 +17,7 @@ export type Due = { at: Date } | { problems: Problem[] }
  * When a request is sent: at its time, or now, or as soon as all windows are open after that. Problems have the paths of its fields.
  * `mayBeLate`: a time that is past means now.
  */
-export function dueAt (asked: AskedSchedule, now: Date, windows: readonly Window[], mayBeLate = false): Due {
+export function dueAt (asked: RequestedSchedule, now: Date, windows: readonly Window[], mayBeLate = false): Due {
   const from = asked.sendAt === undefined ? { at: now } : momentOf(asked.sendAt, asked.timeZone)
   if ('problems' in from) return from
   if (asked.sendAt !== undefined && from.at <= now && !mayBeLate) {

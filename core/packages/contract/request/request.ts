@@ -4,7 +4,7 @@ import { givenDocument, type ServiceName, serviceNames, services, takesDocument 
 import { isDeepStrictEqual } from 'node:util'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { refusal } from '../errors.ts'
-import { type AskedSchedule, scheduleFields } from '../schedule.ts'
+import { type RequestedSchedule, scheduleFields } from '../schedule.ts'
 import { isSince, latestVersion, type Version } from '../versions.ts'
 import { createMisplacedFieldHint } from './misplaced-fields.ts'
 import { deferredStepSchema, requestSchema } from './request-schema.ts'
@@ -16,7 +16,7 @@ export type DispatchRequest = {
   metadata: Readonly<Record<string, string>>
   callbackUrl?: string
   /** When it is sent; at once unless given. */
-  schedule?: AskedSchedule
+  schedule?: RequestedSchedule
   /** One for each of its services, in their order. */
   steps: readonly RequestStep[]
   /** What is done once an event of the dispatch has come. */
@@ -83,7 +83,7 @@ export function createRequestReader (path: readonly ServiceName[], version: Vers
       services: path,
       metadata,
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
-      ...scheduleIn(body as AskedSchedule),
+      ...scheduleIn(body as RequestedSchedule),
       steps: steps.map(step),
       deferred: deferred.map((place) => ({ ...step(place), deferredOn: place.inside['on'] as string }))
     }
@@ -108,7 +108,7 @@ function createLaterFieldHint (path: readonly ServiceName[], version: Version): 
 }
 
 /** What a body that fits its schema says of when it is sent. */
-function scheduleIn (body: AskedSchedule): Pick<DispatchRequest, 'schedule'> {
+function scheduleIn (body: RequestedSchedule): Pick<DispatchRequest, 'schedule'> {
   const given = Object.entries(body).filter(([field]) => Object.hasOwn(scheduleFields, field))
   return given.length === 0 ? {} : { schedule: Object.fromEntries(given) }
 }

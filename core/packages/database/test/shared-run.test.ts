@@ -11,7 +11,7 @@ await t.test('all that wait share the run that begins after them', async (t) => 
   const asked = createSharedRun(async () => {
     begun++
     await ends.promise
-  }, { apart: 0 })
+  }, { minInterval: 0 })
   const [first, beside] = [asked(), asked()]
   await Promise.resolve()
   t.equal(begun, 1)
@@ -31,23 +31,23 @@ await t.test('all that wait share the run that begins after them', async (t) => 
 })
 
 await t.test('runs that are shared begin apart; who asks alone waits for nothing', async (t) => {
-  const apart = 200
+  const minInterval = 200
   const begun: number[] = []
   const asked = createSharedRun(() => {
     begun.push(performance.now())
     return Promise.resolve()
-  }, { apart })
+  }, { minInterval })
   const since = (nth: number): number => (begun[nth] ?? NaN) - (begun[nth - 1] ?? NaN)
   await asked()
   await asked()
-  t.ok(since(1) < apart / 2, `${since(1)} ms, alone`)
+  t.ok(since(1) < minInterval / 2, `${since(1)} ms, alone`)
   await Promise.all([asked(), asked()])
   // A timer may fire a millisecond early.
-  t.ok(since(2) > apart - 2, `${since(2)} ms, two at the same time`)
+  t.ok(since(2) > minInterval - 2, `${since(2)} ms, two at the same time`)
   await asked()
-  t.ok(since(3) > apart - 2, `${since(3)} ms, after two`)
+  t.ok(since(3) > minInterval - 2, `${since(3)} ms, after two`)
   await asked()
-  t.ok(since(4) < apart / 2, `${since(4)} ms, alone again`)
+  t.ok(since(4) < minInterval / 2, `${since(4)} ms, alone again`)
 })
 
 /** Makes a function that writes to the log of the server; it answers where. */

@@ -1,6 +1,6 @@
 import { element, type Xml, xmlText } from '../office/xml.ts'
 import { cellLinkOf, type RichText, type RichTextRun, textOfRichText } from './rich-text.ts'
-import type { CellStyle, FontLook, Styles } from './styles.ts'
+import type { CellStyle, FontStyle, Styles } from './styles.ts'
 
 /** The content of a cell of a sheet: a text or a number. A formula has the number that is its result. */
 export type Value = { text: Xml } | { number: string, formula?: string }
@@ -44,7 +44,7 @@ function isPlain ({ text, bold, italic, link }: RichTextRun): boolean {
   return bold === undefined && italic === undefined && link === undefined && !formulaLike.test(text)
 }
 
-function emphasisOf ({ bold = false, italic = false }: RichTextRun): FontLook {
+function emphasisOf ({ bold = false, italic = false }: RichTextRun): FontStyle {
   return { ...(bold ? { bold } : {}), ...(italic ? { italic } : {}) }
 }
 

@@ -6,7 +6,7 @@ import { namespace } from './namespaces.ts'
  * The style of a cell. `size` is in points, colours are `#rrggbb`; `format` is a number format; `asText`: the cell stays text when it is
  * edited.
  */
-export type CellStyle = FontLook & {
+export type CellStyle = FontStyle & {
   align?: Side
   wrap?: boolean
   top?: CellBorder
@@ -15,11 +15,11 @@ export type CellStyle = FontLook & {
   asText?: boolean
 }
 export type Side = 'left' | 'center' | 'right'
-export type FontLook = { bold?: boolean, italic?: boolean, underline?: boolean, size?: number, color?: string }
+export type FontStyle = { bold?: boolean, italic?: boolean, underline?: boolean, size?: number, color?: string }
 export type CellBorder = { style: 'hair' | 'thin' | 'medium', color: string }
 
 /** The styles of a workbook, each once. A cell refers to a style by its number. `run` is the style of a piece of text. */
-export type Styles = { of: (look: CellStyle) => number, run: (look: FontLook) => Xml, part: () => string }
+export type Styles = { of: (look: CellStyle) => number, run: (look: FontStyle) => Xml, part: () => string }
 
 /** The ordinary font size of a sheet in points, whatever the size on paper. Other sizes keep their proportion to it. */
 export const sheetSize = 10
@@ -119,7 +119,7 @@ function list (name: string, entries: readonly Xml[]): Xml {
 }
 
 /** The properties of a font without its name, in the order of the schema. */
-function fontProperties ({ bold, italic, underline, size = sheetSize, color }: FontLook, usual: string): Xml[] {
+function fontProperties ({ bold, italic, underline, size = sheetSize, color }: FontStyle, usual: string): Xml[] {
   return [
     bold === true ? element('b') : none,
     italic === true ? element('i') : none,

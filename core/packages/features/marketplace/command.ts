@@ -6,8 +6,8 @@ import type { CommandTools, FeatureCommand } from '@dispatch/plugins/feature'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type AdapterDetail, type AdapterEffects, type AdapterView, type AskedChange, type CatalogView,
-  MarketplaceQuery } from './contract/marketplace.ts'
+import { type AdapterDetail, type AdapterEffects, type AdapterView, type CatalogView, MarketplaceQuery,
+  type RequestedChange } from './contract/marketplace.ts'
 import { createAdapters } from './service/adapters.ts'
 import { createCatalogs } from './service/catalogs.ts'
 import { createMarketplace, type Marketplace } from './service/marketplace.ts'
@@ -168,7 +168,7 @@ async function changed (marketplace: Marketplace, args: readonly string[], chang
   return shown(marketplace, code)
 }
 
-async function weighed (marketplace: Marketplace, code: string, asked: AskedChange): Promise<AdapterEffects> {
+async function weighed (marketplace: Marketplace, code: string, asked: RequestedChange): Promise<AdapterEffects> {
   return effectsView(await marketplace.effects(code, asked, new Date()), asked)
 }
 
@@ -183,7 +183,7 @@ const refusals: readonly string[] = ['not_found', 'conflict', 'consent_required'
  * Before a change that is forced, beside what is asked for: whom it stops. Where that cannot be told, it must be forced twice. Throws an
  * Error then.
  */
-async function tellForced (marketplace: Marketplace, code: string, asked: AskedChange, { force = [] }: Values): Promise<void> {
+async function tellForced (marketplace: Marketplace, code: string, asked: RequestedChange, { force = [] }: Values): Promise<void> {
   if (force.length === 0) return
   try {
     const { effects } = await weighed(marketplace, code, asked)
@@ -229,7 +229,7 @@ function companiesIn (words: readonly string[]): number[] | null {
 }
 
 /** The change that is weighed, by its word. */
-function askedIn ([change = '', ...companies]: readonly string[], { version }: Values): AskedChange {
+function askedIn ([change = '', ...companies]: readonly string[], { version }: Values): RequestedChange {
   if (change === 'offer') return { change, companies: companiesIn(companies) }
   if (companies.length > 0) throw new Error(usage)
   if (change === 'rollback' || (change === 'upgrade' && version !== undefined)) return { change, version }

@@ -136,7 +136,7 @@ export async function invokeFunction (
     }, over, signal)
     return { returned, redact, unsent: !progress.hasLeft }
   } catch (thrown) {
-    const failed = withHost(withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact), progress)
+    const failed = withHost(withUncertain(thrownBy(installed, thrown, { redact, log, progress }), progress, redact), progress)
     if (failed.outcome === 'rejected' && made.length > 0) {
       await takeAllBack(made, log, (ended) => open({ progress: createProgress({ passed: false }), ended, limit: takingBack }).http)
     }
@@ -238,10 +238,10 @@ function verdictOf ({ hasLeft, passed }: CallProgress): [word: ProviderErrorWord
 }
 
 /** A provider may catch the error that a request got lost. It cannot turn this error into a refusal. */
-function withDoubt (call: FailedCall, { doubt }: CallProgress, redact: Redactor): FailedCall {
-  return doubt === undefined || call.outcome === 'uncertain'
+function withUncertain (call: FailedCall, { uncertain }: CallProgress, redact: Redactor): FailedCall {
+  return uncertain === undefined || call.outcome === 'uncertain'
     ? call
-    : failedCall('outcome_unknown', presentable(doubt.message, longestMessage, redact))
+    : failedCall('outcome_unknown', presentable(uncertain.message, longestMessage, redact))
 }
 
 function withHost ({ outcome, error }: FailedCall, { asked: host }: CallProgress): FailedCall {

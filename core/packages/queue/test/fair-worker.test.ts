@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { startFairWorker } from '../fair-worker.ts'
 import type { FetchedJob, JobSource, WorkerClock } from '../job-source.ts'
-import { placesFor } from '../queue.ts'
+import { slotsFor } from '../queue.ts'
 
 /** A clock whose time passes only when it is told to: what is due is called in its order. */
 function createVirtualClock () {
@@ -57,7 +57,7 @@ type Job = { company: string, turn: number, vendor: number }
 
 /** A statement of the queue, and what the service itself does for a dispatch, in milliseconds. */
 const [statement, ownWork] = [5, 20]
-/** Milliseconds after which a run that waits for its vendor leaves its place, as in the pipeline. */
+/** Milliseconds after which a run that waits for its vendor leaves its slot, as in the pipeline. */
 const slowAfter = 100
 
 /** `turnEvery`: milliseconds between two jobs of a company. `atOnce`: how many of those that get their permits together begin together. */
@@ -69,12 +69,12 @@ const kinds: Kind[] = [
   { name: 'callback', plural: 'callbacks', turnEvery: 0, atOnce: 1 }
 ]
 
-/** A process of the service with 16 places for jobs of a kind. */
+/** A process of the service with 16 slots for jobs of a kind. */
 function simulate ({ name, turnEvery, atOnce }: Kind) {
   const clock = createVirtualClock()
   let [queued, inOrder]: [FetchedJob<Job>[], boolean] = [[], true]
   const begun: { company: string, waited: number }[] = []
-  /** How many a company has under way, and of these how many have a place. */
+  /** How many a company has under way, and of these how many have a slot. */
   const underWay = createCounts()
   const placed = createCounts()
   const source: JobSource<Job> = {
@@ -98,7 +98,7 @@ function simulate ({ name, turnEvery, atOnce }: Kind) {
   }
   const worker = startFairWorker<Job>({
     source,
-    places: placesFor(name, 16),
+    slots: slotsFor(name, 16),
     companyOf: ({ company }) => company,
     together: 8,
     atOnce,
@@ -182,7 +182,7 @@ for (const kind of kinds) {
         const maxOfOthers = Math.max(0, ...[...beforeIt.values()].map((some) => some.length))
         const maxTurns = kind.turnEvery > 0 ? Math.max(2, 12 / companies) : Infinity
         t.ok(maxOfOthers <= maxTurns, `nobody has a second turn before its first: ${maxOfOthers}`)
-        t.ok(placed.max() <= 12, `a company has 12 of 16 places at most: ${placed.max()}`)
+        t.ok(placed.max() <= 12, `a company has 12 of 16 slots at most: ${placed.max()}`)
         t.ok(underWay.max() <= 16, `and 16 under way, with those that wait for a vendor: ${underWay.max()}`)
       })
     }
@@ -191,12 +191,12 @@ for (const kind of kinds) {
 
 await t.test('looks past the jobs of a company take a tenth of the time, however long one takes', async (t) => {
   const clock = createVirtualClock()
-  let [ids, looks] = [0, 0]
+  let [ids, polls] = [0, 0]
   const worker = startFairWorker<string>({
     source: {
       async fetch (max, without) {
         if (without.length === 0) return Array.from({ length: max }, () => ({ id: String(ids++), retryCount: 0, data: 'busy' }))
-        looks++
+        polls++
         await clock.sleep(100)
         return []
       },
@@ -204,7 +204,7 @@ await t.test('looks past the jobs of a company take a tenth of the time, however
       end: () => Promise.resolve(),
       giveBack: () => Promise.resolve()
     },
-    places: placesFor('dispatch', 16),
+    slots: slotsFor('dispatch', 16),
     companyOf: (company) => company,
     together: 8,
     atOnce: 8,
@@ -218,7 +218,7 @@ await t.test('looks past the jobs of a company take a tenth of the time, however
     worker.ring()
     await clock.pass(time)
   }
-  t.ok(looks >= 9 && looks <= 11, `${looks} looks in 11 s`)
+  t.ok(polls >= 9 && polls <= 11, `${polls} looks in 11 s`)
   const closed = worker.close()
   await clock.pass(12_000)
   await closed
@@ -243,7 +243,7 @@ await t.test('a worker that closes has given back what was not begun, all of it 
         given.push(jobs.map(({ id }) => id))
       }
     },
-    places: placesFor('dispatch', 1),
+    slots: slotsFor('dispatch', 1),
     companyOf: (company) => company,
     together: 8,
     atOnce: 8,
@@ -263,10 +263,10 @@ await t.test('a worker that closes has given back what was not begun, all of it 
 
 await t.test('while clients of other companies wait for this process, the jobs of a company have a quarter of the places', async (t) => {
   const busy = new Set<number>()
-  const places = placesFor('dispatch', 16, (company) => [...busy].some((other) => other !== company))
+  const slots = slotsFor('dispatch', 16, (company) => [...busy].some((other) => other !== company))
   const permits: Permit[] = []
   const ask = (company: string): void => {
-    void places.acquire(company).then((permit) => {
+    void slots.acquire(company).then((permit) => {
       if (permit !== undefined) permits.push(permit)
     })
   }

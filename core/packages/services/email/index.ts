@@ -4,7 +4,7 @@ import { longestSubject, textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { Content, InlinePicture, StepContent } from '../content.ts'
 import { Attachment, checkEnclosed, EnclosureLimits, placeOf } from '../enclosures.ts'
-import { checkMost, checkOffered } from '../limits.ts'
+import { checkMax, checkOffered } from '../limits.ts'
 import { checkLink, withLink } from '../link.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
 import { console } from './console.ts'
@@ -289,7 +289,7 @@ function checkAddresses ({ fields, provider, at }: EmailSubject): Problem[] {
   const { maxReplyTo = 1, internationalAddresses = false } = provider.capabilities
   const beyond = internationalAddresses ? [] : addressFields.filter((field) => !listOf(fields[field]).every(hasAsciiLocalPart))
   return [
-    ...checkMost(provider, at('replyTo'), listOf(fields.replyTo).length, maxReplyTo, 'addresses for answers'),
+    ...checkMax(provider, at('replyTo'), listOf(fields.replyTo).length, maxReplyTo, 'addresses for answers'),
     ...beyond.flatMap((field) =>
       checkOffered(provider, at(field), true, false, 'send to or from addresses with letters beyond ASCII before the @')
     )
@@ -360,7 +360,7 @@ function checkBody ({ fields: { body }, at, provider, link, enclosed = [] }: Ema
 
 /** Checks the size of the message, with pictures and attachments in base64, against the provider's limit. */
 function checkSize (message: Message, provider: ProviderFacts<EmailCapabilities>, path: string): Problem[] {
-  return checkMost(provider, path, messageSize(message), provider.capabilities.maxSize, 'bytes a message')
+  return checkMax(provider, path, messageSize(message), provider.capabilities.maxSize, 'bytes a message')
 }
 
 /** Bytes; base64 makes 4 of 3, and lines of 76 end with two more (RFC 2045, 6.8). */

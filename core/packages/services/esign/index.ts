@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import type { SignaturePlace } from '../content.ts'
 import { checkGiven, FurtherDocuments, givenAndFurtherIn, pdfLimits, placeOfPages, type WithFurtherDocuments,
   type WithGivenDocument } from '../enclosures.ts'
-import { checkMost, checkSupported } from '../limits.ts'
+import { checkMax, checkSupported } from '../limits.ts'
 import { areOneNumber, checkPhoneNumber, dialled, PhoneNumber } from '../phone.ts'
 import { areNamed } from '../same-name.ts'
 import type { CheckInput, Findings, ProvidedService, SharedFact } from '../service.ts'
@@ -167,8 +167,8 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
     const { capabilities: { maxPages, maxSize } } = provider
     const place = placeOfPages(fields, (field) => `/esign/${field}`)
     return [
-      ...pages === undefined ? [] : checkMost(provider, place, pages, maxPages, 'pages'),
-      ...checkMost(provider, place, size, maxSize, 'bytes')
+      ...pages === undefined ? [] : checkMax(provider, place, pages, maxPages, 'pages'),
+      ...checkMax(provider, place, size, maxSize, 'bytes')
     ]
   },
 
@@ -294,7 +294,7 @@ function checkProvider ({ fields, provider, at }: CheckInput<EsignFields, EsignC
   return [
     ...checkSupported(provider, at('signatureType'), signatureType, capabilities.signatureTypes),
     ...servesLanguage(locale, capabilities.locales) ? [] : checkSupported(provider, at('locale'), locale, capabilities.locales),
-    ...checkMost(provider, at('signers'), signers.length, capabilities.maxSigners, 'signers'),
+    ...checkMax(provider, at('signers'), signers.length, capabilities.maxSigners, 'signers'),
     ...(capabilities.phoneNumberFor ?? []).includes(signatureType) ? withoutPhone(provider, signers, signatureType, at('signers')) : []
   ]
 }

@@ -106,15 +106,17 @@ const hundred = new Money(100)
 function checkTaxes (amounts: Amounts, unit: Decimal): Problem[] {
   const { taxes, taxAmount } = amounts
   const [near, sum, bases] = [tolerance(amounts, unit), sumOf(taxes, ({ amount }) => amount), basesOf(amounts)]
-  const apart = (rule: string, given: Decimal | undefined, expected: Decimal | undefined, max: Decimal): Problem[] =>
+  const differences = (rule: string, given: Decimal | undefined, expected: Decimal | undefined, max: Decimal): Problem[] =>
     given === undefined || expected === undefined ? [] : differs('/template/data/taxes', 'taxes', rule, given, expected, max)
   // One problem: what is wrong with one rate is nearly always wrong with another one, too.
   return [
-    ...taxes.flatMap(({ rate, base, amount }) => apart(`${shown(rate)} % of ${shown(base)}`, amount, product(base, rate)?.div(100), near)),
-    ...[...Map.groupBy(taxes, ({ rate }) => shown(rate))].flatMap(([rate, group]) =>
-      apart(`the net amount at ${rate} %`, sumOf(group, ({ base }) => base), bases.get(rate), near)
+    ...taxes.flatMap(({ rate, base, amount }) =>
+      differences(`${shown(rate)} % of ${shown(base)}`, amount, product(base, rate)?.div(100), near)
     ),
-    ...apart('the tax amount', sum, taxAmount, zero)
+    ...[...Map.groupBy(taxes, ({ rate }) => shown(rate))].flatMap(([rate, group]) =>
+      differences(`the net amount at ${rate} %`, sumOf(group, ({ base }) => base), bases.get(rate), near)
+    ),
+    ...differences('the tax amount', sum, taxAmount, zero)
   ].slice(0, 1)
 }
 

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { checkPlace, checkState } from '../address.ts'
 import { checkGiven, type Enclosed, FurtherDocuments, givenAndFurtherIn, givenDocument, pagesIn, pdfLimits, placeOf, placeOfPages,
   type WithFurtherDocuments, type WithGivenDocument } from '../enclosures.ts'
-import { checkMost, checkOffered, checkSupported } from '../limits.ts'
+import { checkMax, checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, ProvidedService } from '../service.ts'
 import { addressLines, AddressPage } from './address-page.ts'
 import { console } from './console.ts'
@@ -148,7 +148,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
     const place = placeOfPages(fields, (field) => `/postal/${field}`)
     return [
       ...pages === undefined ? [] : checkPages(pages, provider, place),
-      ...checkMost(provider, place, size, provider.capabilities.maxSize, 'bytes')
+      ...checkMax(provider, place, size, provider.capabilities.maxSize, 'bytes')
     ]
   },
 
@@ -176,7 +176,7 @@ function deliverable (recipient: Static<typeof Recipient>): Static<typeof Recipi
 
 /** Whether the provider takes a letter of so many pages. `place`: where they come from. */
 function checkPages (pages: number, provider: { code: string, capabilities: PostalCapabilities }, place: string): Problem[] {
-  return checkMost(provider, place, pages, provider.capabilities.maxPages, 'pages')
+  return checkMax(provider, place, pages, provider.capabilities.maxPages, 'pages')
 }
 
 /** So many points may a page be larger or smaller than its sheet (2 mm): programs round. */

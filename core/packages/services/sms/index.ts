@@ -1,6 +1,6 @@
 import { CountryCode, normalForm, type Problem, textOf } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { checkMost, checkOffered } from '../limits.ts'
+import { checkMax, checkOffered } from '../limits.ts'
 import { checkLink, isLinked, withLink } from '../link.ts'
 import { areOneNumber, checkPhoneNumber, checkTakesTexts, dialled, e164, PhoneNumber } from '../phone.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
@@ -183,7 +183,7 @@ export function checkMessage (text: string, provider: ProviderFacts<SmsCapabilit
 }
 
 function checkSegments (text: string, provider: ProviderFacts<SmsCapabilities>, path: string): Problem[] {
-  return checkMost(provider, path, measureText(text).segments, provider.capabilities.maxSegments, 'segments')
+  return checkMax(provider, path, measureText(text).segments, provider.capabilities.maxSegments, 'segments')
 }
 
 function checkLength (text: string, path: string): Problem[] {

@@ -1,6 +1,6 @@
 import type { DocumentHandle, Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { checkMost } from '../limits.ts'
+import { checkMax } from '../limits.ts'
 import type { ProvidedService, ProviderFacts } from '../service.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
@@ -46,5 +46,5 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
 
 /** Whether the provider takes a file of so many bytes. `place`: where it comes from. */
 export function checkFileSize (size: number, provider: ProviderFacts<UploadCapabilities>, place = '/file'): Problem[] {
-  return checkMost(provider, place, size, provider.capabilities.maxSize, 'bytes a file')
+  return checkMax(provider, place, size, provider.capabilities.maxSize, 'bytes a file')
 }

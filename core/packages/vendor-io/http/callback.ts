@@ -1,6 +1,6 @@
 import { withDeadline } from '@dispatch/common'
 import { RequestFailure } from '../outcome/request-outcome.ts'
-import { secondsAsked } from './retry-after.ts'
+import { requestedDelay } from './retry-after.ts'
 import type { HttpTransport } from './transport.ts'
 
 /**
@@ -49,7 +49,7 @@ export async function postToTenant (
       answerWithin: limit
     })
     const { status } = reply
-    const retryAfter = secondsAsked(reply.headers['retry-after'], now)
+    const retryAfter = requestedDelay(reply.headers['retry-after'], now)
     answer.resolve({ answered: true, status, ...(retryAfter !== undefined && { retryAfter }) })
     await reply.body.dump({ limit: discarded })
   }, late).catch(answer.reject)

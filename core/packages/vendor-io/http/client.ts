@@ -5,8 +5,8 @@ import type { Line, Notebook } from '../notes/exchanges.ts'
 import type { Redactor } from '../notes/redact.ts'
 import type { ErrorReading } from '../outcome/failure.ts'
 import type { LeaseCheck } from '../outcome/lease-check.ts'
-import { type Asking, type CallProgress, letOut, outcomeOfStatus, providerErrorOf, RequestFailure,
-  troubleOf } from '../outcome/request-outcome.ts'
+import { type CallProgress, letOut, outcomeOfStatus, providerErrorOf, RequestFailure, troubleOf,
+  type VendorRequest } from '../outcome/request-outcome.ts'
 import { type FitToReply, httpOf } from './ask.ts'
 import { type Body, bodyOf } from './body.ts'
 import type { Http, HttpCall } from './call.ts'
@@ -119,7 +119,7 @@ async function perform<Result> (options: Options, method: Method, url: string, c
 async function exchange (
   options: HttpOptions,
   method: Method,
-  { url, line, request }: { url: URL, line: Line | undefined, request: Asking },
+  { url, line, request }: { url: URL, line: Line | undefined, request: VendorRequest },
   call: HttpCall
 ): Promise<TransportReply> {
   const {

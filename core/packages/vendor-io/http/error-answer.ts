@@ -4,7 +4,7 @@ import type { Redactor } from '../notes/redact.ts'
 import type { ErrorPlace, ErrorReading } from '../outcome/failure.ts'
 import { refusalWord, RequestFailure, type RequestOutcome } from '../outcome/request-outcome.ts'
 import { readErrorReply } from './reply.ts'
-import { secondsAsked } from './retry-after.ts'
+import { requestedDelay } from './retry-after.ts'
 import type { TransportReply } from './transport.ts'
 
 /** Whether an error's answer proves that the vendor did nothing. */
@@ -42,7 +42,7 @@ export async function answeredBadly (
   // An earlier request under the same key may still be running: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
   const said = keyed && status === 409 && mapped === undefined ? 'uncertain' : verdict
   const says = said === 'uncertain' && provesRefusal(status, body) ? 'refused' : said
-  const retryAfter = secondsAsked(reply.headers['retry-after'], now())
+  const retryAfter = requestedDelay(reply.headers['retry-after'], now())
   return new RequestFailure(says, messageOf(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
     word: mapped ?? refusalWord(status),
     status,

@@ -81,7 +81,7 @@ export function codeOf (error: unknown): string {
 }
 
 /** One request of a call, or one file: the same object from beginning to end. `unsafe`: it changes something at the vendor. */
-export type Asking = { unsafe: boolean }
+export type VendorRequest = { unsafe: boolean }
 
 /** How far a call has come, and the doubt that the host must remember. */
 export type CallProgress = {
@@ -89,27 +89,27 @@ export type CallProgress = {
   passCheckpoint: () => void
   readonly passed: boolean
   /** Reports that something leaves the service now: a request to this host, or a file. Before that, nothing can have been accepted. */
-  leaving: (host?: string, request?: Asking) => void
+  leaving: (host?: string, request?: VendorRequest) => void
   /** Whether anything has left the service. */
   readonly hasLeft: boolean
   /** The host that was asked last. */
   readonly asked: string | undefined
   /** Reports a successful request. */
-  done: (request: Asking) => void
+  done: (request: VendorRequest) => void
   /**
    * The error word for a failed request. `refusal` is the word for the outcome `refused`; where it is about the recipient alone, for `not
    * done` too. A doubt is remembered.
    */
   failed: (
     verdict: Exclude<RequestOutcome, 'done'>,
-    request: Asking,
+    request: VendorRequest,
     told: { refusal: ProviderErrorWord, message: string }
   ) => ProviderErrorWord
   /**
    * The first doubt about what the vendor accepted: a request whose outcome is unknown, or that is still under way. With a doubt, a refusal
    * that the provider reports does not count.
    */
-  readonly doubt: Failure | undefined
+  readonly uncertain: Failure | undefined
 }
 
 const unfinished: Failure = { word: 'outcome_unknown', message: 'A request was still under way when the call ended.' }
@@ -120,8 +120,8 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
   let accepted = false
   let hasLeft = false
   let asked: string | undefined
-  let doubt: Failure | undefined
-  const underWay = new Set<Asking>()
+  let uncertain: Failure | undefined
+  const underWay = new Set<VendorRequest>()
   return {
     passCheckpoint () {
       passed = true
@@ -140,8 +140,8 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
     get asked () {
       return asked
     },
-    get doubt () {
-      return doubt ?? (passed && underWay.size > 0 ? unfinished : undefined)
+    get uncertain () {
+      return uncertain ?? (passed && underWay.size > 0 ? unfinished : undefined)
     },
     done (request) {
       underWay.delete(request)
@@ -151,7 +151,7 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
       underWay.delete(request)
       const { unsafe } = request
       if (passed && (accepted || (unsafe && verdict === 'uncertain'))) {
-        doubt ??= { word: 'outcome_unknown', message }
+        uncertain ??= { word: 'outcome_unknown', message }
         return 'outcome_unknown'
       }
       return verdict === 'refused' || refusal === 'recipient_unavailable' ? refusal : 'provider_unavailable'
@@ -166,13 +166,13 @@ type Leaver = { provider: string, progress: CallProgress, ended: AbortSignal }
  * Lets a request to this host, or a file, leave the service. Throws a {@link RequestFailure} once the call has ended: whether anything had
  * left then decides what became of it.
  */
-export function letOut ({ provider, progress, ended }: Leaver, { host, request }: { host?: string, request?: Asking }): void {
+export function letOut ({ provider, progress, ended }: Leaver, { host, request }: { host?: string, request?: VendorRequest }): void {
   if (ended.aborted) throw new RequestFailure('not done', `The provider "${provider}" went on after its call had ended.`, { ours: true })
   progress.leaving(host, request)
 }
 
 /** The error that the provider sees for a failed request, with the progress of the call taken into account. */
-export function providerErrorOf (failure: RequestFailure, progress: CallProgress, request: Asking): Error {
+export function providerErrorOf (failure: RequestFailure, progress: CallProgress, request: VendorRequest): Error {
   const { verdict, message, facts: { word: refusal = 'provider_error', ...facts } } = failure
   return failureError({ ...facts, word: progress.failed(verdict, request, { refusal, message }), message }, failure)
 }

@@ -558,7 +558,7 @@ await t.test('how far a call has come decides', async (t) => {
       vendor.answer(answer)
       words.push((await failed(http.post(url, {}, Sent)))?.word)
     }
-    return [...words, progress.doubt?.word]
+    return [...words, progress.uncertain?.word]
   }
   const good: VendorBehaviour = { json: { id: '1' } }
 

@@ -561,7 +561,7 @@ await t.test('cuts', async (t) => {
       }
     }), { progress })
     has(t, await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
-    has(t, progress.doubt, { word: 'outcome_unknown' })
+    has(t, progress.uncertain, { word: 'outcome_unknown' })
   })
 
   await t.test('after the message, of which one recipient was refused: the others may have it', async (t) => {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { ApiRefused, type Asked, type Confirmation, documentFrames, errorOf, facts, fill, type Html, html, notice, numberOf, page, planned,
-  pretty, type Query, said, sendNamedDocument, sendTemplateDocument, sentences, table, textField, time, type Typed, withQuery, wordFor,
-  wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, documentFrames, errorOf, facts, fill, type Html, html, notice, numberOf, page,
+  planned, pretty, type Query, said, sendNamedDocument, sendTemplateDocument, sentences, table, textField, time, type Typed, withQuery,
+  wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
 import { moneyOf, readRow, readRows, rowsSection, totalsOf } from './rows.ts'
@@ -84,7 +84,7 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before something is taken back. */
-async function withdrawal (request: Asked): Promise<Confirmation> {
+async function withdrawal (request: ConfirmRequest): Promise<Confirmation> {
   const { words } = visitOf(request)
   const { service, recipient } = await read(request)
   return {

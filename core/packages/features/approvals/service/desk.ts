@@ -1,6 +1,6 @@
 import { type Actor, type AuditAuthor, noteAudit, type RecordedActor } from '@dispatch/accounts'
 import { DispatchError, type WaitingView } from '@dispatch/contract'
-import type { ApprovalDesk, Asked } from '@dispatch/core'
+import type { ApprovalDesk, ApprovalSubject } from '@dispatch/core'
 import type { Database, Freshness } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { maxWaiting } from '../contract/approvals.ts'
@@ -132,7 +132,7 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
 }
 
 /** Whether a rule wants somebody else to approve it. */
-function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }: Asked): boolean {
+function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }: ApprovalSubject): boolean {
   if (services !== undefined && !services.some((name) => asked.services.includes(name))) return false
   const isThemselves = actor.key === undefined && actor.impersonatorId === undefined
   if (isThemselves && exempt.includes(actor.userId)) return false
@@ -146,12 +146,12 @@ function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }:
   return [amountAbove, creditsAbove, recipientsAbove, rowsAbove].every((one) => one === undefined) || conditions.includes(true)
 }
 
-function isAbove (amount: Asked['amount'], limit: number, currency: string | undefined): boolean {
+function isAbove (amount: ApprovalSubject['amount'], limit: number, currency: string | undefined): boolean {
   if (amount === undefined) return false
   return amount === 'unknown' || amount.value > limit || (currency !== undefined && amount.currency !== currency)
 }
 
-function factsOf ({ recipient, amount, credits }: Asked): StoredFacts {
+function factsOf ({ recipient, amount, credits }: ApprovalSubject): StoredFacts {
   const { value, currency } = amount === undefined || amount === 'unknown' ? {} : amount
   return {
     credits,

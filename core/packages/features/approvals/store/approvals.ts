@@ -340,7 +340,10 @@ export async function listExpired ({ owner }: Database, at: Date): Promise<Appro
 }
 
 /** What nobody was told of, by a callback or by mail: the oldest of each company, then the next ones. */
-export async function listUntold ({ owner, now }: Pick<Database, 'owner' | 'now'>, way: 'told_at' | 'mailed_at'): Promise<ApprovalRow[]> {
+export async function listUnnotified (
+  { owner, now }: Pick<Database, 'owner' | 'now'>,
+  way: 'told_at' | 'mailed_at'
+): Promise<ApprovalRow[]> {
   const { rows } = await sql<ApprovalRow>`select * from (
       select *, row_number() over (partition by company_id order by created_at) as turn from approvals
       where ${sql.ref(way)} is null and (told_at is null or mailed_at is null) and (tell_after is null or tell_after <= ${now})
@@ -349,7 +352,7 @@ export async function listUntold ({ owner, now }: Pick<Database, 'owner' | 'now'
 }
 
 /** Tries to tell of it later: after 1 minute, and after twice as long each time, up to 1 hour. */
-export async function tellLater ({ owner, now }: Pick<Database, 'owner' | 'now'>, { companyId, approvalId }: ApprovalRef): Promise<void> {
+export async function notifyLater ({ owner, now }: Pick<Database, 'owner' | 'now'>, { companyId, approvalId }: ApprovalRef): Promise<void> {
   await sql`update approvals set tell_tries = tell_tries + 1,
       tell_after = ${now} + make_interval(mins => least(60, (2 ^ least(tell_tries, 6))::integer))
     where company_id = ${companyId} and approval_id = ${approvalId}`.execute(owner)
@@ -366,7 +369,7 @@ export async function noteMailed (
 }
 
 /** Notes that a callback tells of it; `tell` adds that in the same transaction: of several processes, one does. */
-export async function noteTold (
+export async function markNotified (
   { owner, now }: Database,
   { companyId, approvalId }: ApprovalRef,
   tell: (queries: OwnerQueries, row: ApprovalRow) => Promise<void>

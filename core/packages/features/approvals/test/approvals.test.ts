@@ -19,8 +19,8 @@ import { maxRules } from '../contract/rules.ts'
 import { rowsSection } from '../pages/rows.ts'
 import { wordsOf } from '../pages/words.ts'
 import { createApprovals } from '../service/approvals.ts'
-import { createTelling } from '../service/tell.ts'
-import { addApproval, lapseConsents, listUntold, noteMailed, removeOld, tellLater } from '../store/approvals.ts'
+import { createNotifier } from '../service/notify.ts'
+import { addApproval, lapseConsents, listUnnotified, noteMailed, notifyLater, removeOld } from '../store/approvals.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
@@ -1071,7 +1071,7 @@ async function processOf ({ email, password }: Login, dispatch: Pipeline['dispat
 }
 
 /** Tells people in this process alone: what it would mail. */
-function toldBy ({ approvals }: { approvals: Parameters<typeof createTelling>[0]['approvals'] }) {
+function toldBy ({ approvals }: { approvals: Parameters<typeof createNotifier>[0]['approvals'] }) {
   const messages: Parameters<LinkMail['message']>[0][] = []
   const linkMail = {
     offered: () => Promise.resolve(true),
@@ -1081,7 +1081,7 @@ function toldBy ({ approvals }: { approvals: Parameters<typeof createTelling>[0]
     }
   }
   const [database, outbox, log, now] = [app.get('database'), app.get('outbox'), app.get('log'), app.get('now')]
-  const tell = createTelling({ approvals, database, linkMail, outbox, log, publicUrl: service.url, pages: undefined, now })
+  const tell = createNotifier({ approvals, database, linkMail, outbox, log, publicUrl: service.url, pages: undefined, now })
   return { messages, tell }
 }
 
@@ -1126,10 +1126,10 @@ await t.test('who cannot be mailed waits, and keeps nobody else from being told'
       select gen_random_uuid(), company_id, user_id, asker, services, command, request, facts, rules, status, now(), worked_at, '1970-01-01',
         expires_at from approvals, generate_series(1, 120) where company_id = ${noisy.companyId}`.execute(queries)
     await sql`update approvals set mailed_at = null where company_id = ${quiet.companyId}`.execute(queries)
-    const ofQuiet = async () => (await listUntold(within, 'mailed_at')).filter((row) => row.company_id === quiet.companyId)
+    const ofQuiet = async () => (await listUnnotified(within, 'mailed_at')).filter((row) => row.company_id === quiet.companyId)
     const [found] = await ofQuiet()
     t.ok(found, 'a company with many keeps the others not waiting')
-    await tellLater(within, { companyId: quiet.companyId, approvalId: found?.approval_id ?? '' })
+    await notifyLater(within, { companyId: quiet.companyId, approvalId: found?.approval_id ?? '' })
     t.same(await ofQuiet(), [], 'what has failed is left for a while')
     throw new Error('undone')
   }), /undone/)

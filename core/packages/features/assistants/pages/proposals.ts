@@ -1,5 +1,5 @@
-import { type Asked, type Confirmation, documentFrames, errorOf, facts, fill, type Html, html, namedIn, notice, page, pathIn, planned,
-  pretty, type Refusal, sendNamedDocument, sendTemplateDocument, sentences, table, time, visitWith, withQuery, withWords,
+import { type Confirmation, type ConfirmRequest, documentFrames, errorOf, facts, fill, type Html, html, namedIn, notice, page, pathIn,
+  planned, pretty, type Refusal, sendNamedDocument, sendTemplateDocument, sentences, table, time, visitWith, withQuery, withWords,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { ProposalReview, ProposalSummary } from '../contract/proposals.ts'
@@ -80,7 +80,7 @@ async function refused (request: FastifyRequest<Named>, reply: FastifyReply, ref
 }
 
 /** Asks before a proposal is declined. */
-async function refusal (request: Asked): Promise<Confirmation | undefined> {
+async function refusal (request: ConfirmRequest): Promise<Confirmation | undefined> {
   const visit = visitOf(request)
   const { words, api } = visit
   const proposal = await api.read<ProposalReview>(pathOf(request))

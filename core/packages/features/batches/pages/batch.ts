@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, badge, type Confirmation, facts, fill, following, type Html, html, notice, page, pathIn, sentences,
-  serviceNames, table, time } from '@dispatch/plugins/console'
+import { ApiRefused, badge, type Confirmation, type ConfirmRequest, facts, fill, following, type Html, html, notice, page, pathIn,
+  sentences, serviceNames, table, time } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { Readable } from 'node:stream'
 import type { BatchView, ResultView } from '../contract/batches.ts'
@@ -52,7 +52,7 @@ export const batchPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before the rest of a batch is cancelled: how many rows wait, and how many are on their way. */
-async function cancellation (request: Asked): Promise<Confirmation> {
+async function cancellation (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { id } = request.params
   const { counts } = await api.read<BatchView>(apiPath(id))

@@ -1,7 +1,7 @@
 import { type Actor, type AuditAuthor, type AuditStamp, requireService, sightOf } from '@dispatch/accounts'
 import { canonicalJson, createFairSemaphore, type JsonObject, type Log } from '@dispatch/common'
 import { type BatchView, chainFault, DispatchError, isPath, refusal, type ServicePath, type Version } from '@dispatch/contract'
-import type { AskedBatch, AskedRows, PipelineJobs } from '@dispatch/core'
+import type { BatchToApprove, PipelineJobs, RowsToApprove } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName, jsonServices } from '@dispatch/services'
@@ -11,13 +11,13 @@ import type { BatchQuery, Mapping, ResultView } from '../contract/batches.ts'
 import { type BatchRef, beginBatch, changeBatch, changeBatchIn, discardBatch, endReceiving, findBatch, listBatches,
   retryBatch } from '../store/batches.ts'
 import { filesIn } from '../store/named-files.ts'
-import { listAskedRows, listKeptRows } from '../store/row-facts.ts'
+import { listKeptRows, listRowsToApprove } from '../store/row-facts.ts'
 import { addRows, listResults, readCommon } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { readCsv } from './read-csv.ts'
 import { readNdjson } from './read-ndjson.ts'
 import { problemOf, type ReadItem, type ReadRow } from './row.ts'
-import { askedBatch, keptOf, type KeptRowView, resultOf, viewOf } from './view.ts'
+import { batchToApprove, keptOf, type KeptRowView, resultOf, viewOf } from './view.ts'
 
 /** The rows of a batch as they come. */
 export type Upload = {
@@ -57,7 +57,7 @@ export type Batches = {
   /** The same once somebody has approved it. */
   resumeApproved: (request: BatchRequest) => Promise<BatchView | undefined>
   /** What rules of approval look at of a batch that somebody decides about; undefined where it is gone. */
-  asked: (actor: Actor, batchId: string) => Promise<{ batch: AskedBatch, found: () => Promise<AskedRows[]> } | undefined>
+  asked: (actor: Actor, batchId: string) => Promise<{ batch: BatchToApprove, found: () => Promise<RowsToApprove[]> } | undefined>
   /** So many of its rows after a number, for whoever decides about it: fewer where they are large. `next`: others come after it. */
   kept: (
     ref: BatchRef,
@@ -268,7 +268,7 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
     async asked (actor, batchId) {
       const ref = { companyId: actor.companyId, batchId }
       const batch = await findBatch(database, ref, {})
-      return batch && { batch: askedBatch(batch, actor), found: () => listAskedRows(database, ref) }
+      return batch && { batch: batchToApprove(batch, actor), found: () => listRowsToApprove(database, ref) }
     },
 
     async kept (ref, page) {

@@ -1,7 +1,7 @@
 import type { Actor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import type { BatchView } from '@dispatch/contract'
-import type { AskedBatch } from '@dispatch/core'
+import type { BatchToApprove } from '@dispatch/core'
 import type { ResultView, RowProblem } from '../contract/batches.ts'
 import type { KeptRow } from '../store/row-facts.ts'
 import type { ResultRow } from '../store/rows.ts'
@@ -38,7 +38,10 @@ export function viewOf (batch: BatchRow): BatchView {
 }
 
 /** What rules of approval look at of it. */
-export function askedBatch ({ batch_id: batchId, total: rows, credits, checked_at: checkedAt }: BatchRow, actor: Actor): AskedBatch {
+export function batchToApprove (
+  { batch_id: batchId, total: rows, credits, checked_at: checkedAt }: BatchRow,
+  actor: Actor
+): BatchToApprove {
   return { actor, batchId, rows, credits: Number(credits), checkedAt }
 }
 

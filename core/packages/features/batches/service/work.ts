@@ -1,18 +1,18 @@
 import { type Accounts, type Actor, recordedActor } from '@dispatch/accounts'
 import type { JsonObject, Log } from '@dispatch/common'
 import { type CallbackType, DispatchError } from '@dispatch/contract'
-import { ApprovalRequired, type AskingRule, type Outbox, type Pipeline, type PipelineJobs } from '@dispatch/core'
+import { ApprovalRequired, type ApprovalRuleRef, type Outbox, type Pipeline, type PipelineJobs } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { runEvery } from '@dispatch/queue'
 import pLimit from 'p-limit'
 import { forgetBatches, letGo } from '../store/batches.ts'
-import { listAskedRows, totalsOf } from '../store/row-facts.ts'
+import { listRowsToApprove, totalsOf } from '../store/row-facts.ts'
 import { advanceBatch, advanceBatchIn, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay,
   nextRows, openRows, type OpenWork, type Progress, releaseBatch, type RowChange, type Work } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { bodyOf } from './body.ts'
 import { factsOf, problemOf } from './row.ts'
-import { askedBatch, hasStopped, viewOf } from './view.ts'
+import { batchToApprove, hasStopped, viewOf } from './view.ts'
 
 type Needs = {
   accounts: Accounts
@@ -44,7 +44,7 @@ const forgetEvery = 3_600_000
  * The batch of which a row is handed over. `common`: what its rows have in common. `unapproved`: takes the row where somebody else has to
  * approve it, with the rules that want it.
  */
-type Handing = { batch: BatchRow, actor: Actor, common: string | null, unapproved: Map<number, readonly AskingRule[]> }
+type Handing = { batch: BatchRow, actor: Actor, common: string | null, unapproved: Map<number, readonly ApprovalRuleRef[]> }
 
 /** What came of a turn: something was done, nothing could be, or nothing can be for a while. */
 type Turn = 'done' | 'nothing' | 'held'
@@ -188,13 +188,13 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
   }
 
   /** Whether somebody else has to approve it. Then it has paused before anybody can, unless it was changed meanwhile. */
-  async function waits (batch: BatchRow, actor: Actor, progress: Progress, also: readonly AskingRule[] = []): Promise<boolean> {
+  async function waits (batch: BatchRow, actor: Actor, progress: Progress, also: readonly ApprovalRuleRef[] = []): Promise<boolean> {
     const { services, request_id: requestId, test } = batch
     const pause = async (queries: CompanyQueries): Promise<boolean> =>
       await advanceBatchIn(database, queries, ref(batch), { ...progress, status: 'paused', problem: toApprove }) !== undefined
     const totals = () => database.company(batch.company_id, (queries) => totalsOf(queries, ref(batch)))
-    const found = () => listAskedRows(database, ref(batch))
-    return !test && await pipeline.askForBatch({ ...askedBatch(batch, actor), services, requestId, totals, pause }, { found, also })
+    const found = () => listRowsToApprove(database, ref(batch))
+    return !test && await pipeline.askForBatch({ ...batchToApprove(batch, actor), services, requestId, totals, pause }, { found, also })
   }
 
   /** Whoever tries a file as a test sends it for good afterwards: the ids of a test's rows are of tests alone. */
@@ -254,7 +254,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       await changeRows(database, ref(batch), waiting.map(({ number }) => ({ number, from: 'waiting', to: 'handing' })))
     }
     if (batch.status === 'queued' && await advance(batch, { from: ['queued'], status: 'running' }) === undefined) return 'done'
-    const unapproved = new Map<number, readonly AskingRule[]>()
+    const unapproved = new Map<number, readonly ApprovalRuleRef[]>()
     const handed = await each(opened.rows, (row) => hand({ batch, actor, common: opened.common, unapproved }, row))
     // Asked once all of them are back: whoever approves at once lets all of them go on.
     const asking = new Map([...unapproved.values()].flat().map((rule) => [rule.id, rule]))
@@ -401,4 +401,5 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
 }
 
 /** Those of a refusal that tell which they are. */
-const rulesOf = ({ rules }: ApprovalRequired): AskingRule[] => rules.flatMap(({ id, name = '' }) => id === undefined ? [] : [{ id, name }])
+const rulesOf = ({ rules }: ApprovalRequired): ApprovalRuleRef[] =>
+  rules.flatMap(({ id, name = '' }) => id === undefined ? [] : [{ id, name }])

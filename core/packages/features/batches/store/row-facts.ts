@@ -1,4 +1,4 @@
-import type { AskedRows, BatchTotals } from '@dispatch/core'
+import type { BatchTotals, RowsToApprove } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { mayHaveSealed, openText } from '@dispatch/tables'
 import { sql } from 'kysely'
@@ -10,9 +10,15 @@ const unsent = ({ companyId, batchId }: BatchRef) =>
   sql`batch_rows where company_id = ${companyId} and batch_id = ${batchId} and state in ('waiting', 'handing') and facts is not null`
 
 /** What rules look at of the rows that may still be sent: the most that one has, of those with the same services and currency. */
-export async function listAskedRows (database: Database, ref: BatchRef): Promise<AskedRows[]> {
+export async function listRowsToApprove (database: Database, ref: BatchRef): Promise<RowsToApprove[]> {
   return database.company(ref.companyId, async (queries) => {
-    type Found = { services: AskedRows['services'], recipients: number, amount: number | null, currency: string | null, unknown: boolean }
+    type Found = {
+      services: RowsToApprove['services']
+      recipients: number
+      amount: number | null
+      currency: string | null
+      unknown: boolean
+    }
     const { rows } = await sql<Found>`select facts->'services' as services, max((facts->>'recipients')::integer) as recipients,
         max((facts->>'amount')::double precision) as amount, facts->>'currency' as currency, facts ? 'unknown' as unknown
       from ${unsent(ref)} and facts->'services' <> '[]' group by facts->'services', facts->>'currency', facts ? 'unknown', facts ? 'amount'`

@@ -1,6 +1,6 @@
 import type { AuditAuthor } from '@dispatch/accounts'
 import type { ServicePath, Version } from '@dispatch/contract'
-import type { Asked } from '@dispatch/core'
+import type { ApprovalSubject } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { rowStates } from '../contract/batches.ts'
@@ -12,7 +12,7 @@ export type RowState = typeof rowStates[number] | 'handing'
 export type StoredStatus = 'receiving' | 'checking' | 'queued' | 'running' | 'paused' | 'finished' | 'cancelled' | 'refused'
 
 /** What rules of approval look at of a row, its recipient, and its price by service. `unknown`: a document says no amount. */
-export type RowFacts = Pick<Asked, 'services' | 'recipients' | 'recipient'> & {
+export type RowFacts = Pick<ApprovalSubject, 'services' | 'recipients' | 'recipient'> & {
   amount?: number
   currency?: string
   unknown?: true

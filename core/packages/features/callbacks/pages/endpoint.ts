@@ -1,6 +1,6 @@
 import type { CallbackView, EndpointTest, EndpointView, NewCallbackSecret, Resent } from '@dispatch/contract'
-import { ApiRefused, type Asked, badge, callbackTable, choiceField, type Confirmation, errorOf, fill, type Html, html, longList, notice,
-  optionsFor, page, picks, picksForm, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withMany,
+import { ApiRefused, badge, callbackTable, choiceField, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, longList,
+  notice, optionsFor, page, picks, picksForm, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withMany,
   withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { endpointFields, endpointIn, endpointsAt, secretPage, stateBadge } from './endpoints.ts'
@@ -41,7 +41,7 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   const renewal = {
-    async confirms (request: Asked): Promise<Confirmation> {
+    async confirms (request: ConfirmRequest): Promise<Confirmation> {
       const { words, api } = visitOf(request)
       // Only whoever may see the endpoint is asked.
       await api.read<EndpointView>(pathOf(request), { newest: true })
@@ -100,7 +100,7 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before an endpoint is removed: how many callbacks wait for it. */
-async function removal (request: Asked): Promise<Confirmation> {
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const [{ name, url }, { data, nextCursor }] = await Promise.all([
     api.read<EndpointView>(pathOf(request), { newest: true }),

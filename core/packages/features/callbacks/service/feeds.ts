@@ -1,5 +1,5 @@
 import type { Log } from '@dispatch/common'
-import { createLooks, looksEvery } from '@dispatch/core'
+import { createPoll, pollInterval } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { readLastPlaces } from '../store/event-feeds.ts'
@@ -13,8 +13,8 @@ export type FollowFeed = (companyId: number, look: (last: number) => void) => ()
 export const feeds = token<FollowFeed>('feeds')
 
 export function createFeeds ({ database, log }: { database: Database, log: Log }): FollowFeed {
-  return createLooks((ids: readonly number[]) => readLastPlaces(database, ids), {
-    pause: looksEvery,
+  return createPoll((ids: readonly number[]) => readLastPlaces(database, ids), {
+    pause: pollInterval,
     failed: (err) => log.warn({ err }, 'feeds of events cannot be read; the next look follows')
   })
 }

@@ -5,7 +5,7 @@ import type { Queue } from '@dispatch/queue'
 import { nextSequence, noteCallback, noteCompanyCallback } from '../store/callbacks.ts'
 import { noteCompanyEvent, noteEndpointCallbacks } from '../store/endpoint-callbacks.ts'
 import { noteFeedEvent } from '../store/event-feeds.ts'
-import { readToldDispatch, type ToldDispatch } from '../store/told.ts'
+import { type NotifiedDispatch, readNotifiedDispatch } from '../store/notified-dispatch.ts'
 import { enqueueCallback } from './callbacks.ts'
 import { callbackJob } from './delivery.ts'
 
@@ -22,7 +22,7 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
 }): Outbox {
   const enqueue = enqueueCallback(queue)
 
-  async function tell (queries: OwnerQueries, type: CallbackType, { record, endpointIds, hasFeed }: ToldDispatch): Promise<void> {
+  async function tell (queries: OwnerQueries, type: CallbackType, { record, endpointIds, hasFeed }: NotifiedDispatch): Promise<void> {
     const { company_id: companyId, dispatch_id: dispatchId, callback_url: url } = record
     const version = record.api_version ?? usualVersion
     if (!isSince(sinceOf(type), version)) return
@@ -40,7 +40,7 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
 
   return {
     async enqueue (queries, { companyId, dispatchId }, type) {
-      const told = await readToldDispatch(queries, companyId, dispatchId, type)
+      const told = await readNotifiedDispatch(queries, companyId, dispatchId, type)
       if (told !== undefined) await tell(queries, type, told)
     },
 

@@ -7,7 +7,7 @@ import { type Selectable, sql } from 'kysely'
 import { columns, columnsOf, type Tables } from './tables.ts'
 
 /** An event that is told. `data`: the dispatch as a client reads it at this event; `sequence`: its number for who is told. */
-export type ToldEvent = { type: CallbackType, data: JsonObject, now: Date, sequence: number }
+export type NotifiedEvent = { type: CallbackType, data: JsonObject, now: Date, sequence: number }
 
 /** A callback to record. `due`: it is sent from this time on. `sequence`: the next one of the dispatch unless given. */
 export type NewCallback = {
@@ -86,7 +86,7 @@ export type CallbackBody = { head: string, tail: string, of: (sequence: number) 
 
 export async function callbackBody (
   queries: Pick<OwnerQueries, 'getExecutor'>,
-  { companyId, type, data, now }: Omit<ToldEvent, 'sequence'> & { companyId: number }
+  { companyId, type, data, now }: Omit<NotifiedEvent, 'sequence'> & { companyId: number }
 ): Promise<CallbackBody> {
   const plain = JSON.stringify({ type, timestamp: now.toISOString(), sequence: null, data })
   const text = await sealedEvent(queries, companyId, plain)

@@ -1,19 +1,19 @@
 import { type Holder, tableHolder } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { type CallbackBody, callbackBody, type ToldEvent } from './callbacks.ts'
+import { type CallbackBody, callbackBody, type NotifiedEvent } from './callbacks.ts'
 
 /** The most events of a company that get their places at once. */
 const maxPlaced = 1_000
 
 /** Adds an event to the feed of its company, in the transaction that records it. Does nothing where the company has no feed. */
-export async function noteFeedEvent (queries: OwnerQueries, event: ToldEvent & { companyId: number }): Promise<void> {
+export async function noteFeedEvent (queries: OwnerQueries, event: NotifiedEvent & { companyId: number }): Promise<void> {
   await insertFeedEvent(event, await callbackBody(queries, event), sql`true`).execute(queries)
 }
 
 /** A statement that does the same, where `condition` holds. */
 export function insertFeedEvent (
-  { companyId, now, sequence }: Pick<ToldEvent, 'now' | 'sequence'> & { companyId: number },
+  { companyId, now, sequence }: Pick<NotifiedEvent, 'now' | 'sequence'> & { companyId: number },
   body: CallbackBody,
   condition: RawBuilder<unknown>
 ): RawBuilder<unknown> {

@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, type ConfigurationView, type Confirmation, copied, type Html, html, notice, page, time, type Visit,
-  visitOf, withWords } from '@dispatch/plugins/console'
+import { ApiRefused, type ConfigurationView, type Confirmation, type ConfirmRequest, copied, type Html, html, notice, page, time,
+  type Visit, visitOf, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { ConnectView } from '../contract/connections.ts'
 import { words as en } from '../words.en.ts'
@@ -48,7 +48,7 @@ export const connectPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before a connection ends. */
-function disconnection (request: Asked): Confirmation {
+function disconnection (request: ConfirmRequest): Confirmation {
   const { disconnect: button, disconnectIntro, colon } = wordsOf(visitOf(request).words)
   const { code } = request.params
   return { title: `${button}${colon}${code}`, says: [disconnectIntro], button, back: `/console/providers/${encodeURIComponent(code)}` }

@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, type Confirmation, copied, errorOf, type Html, html, notice, page, said, textField, type Typed, visitOf,
-  withWords, wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, copied, errorOf, type Html, html, notice, page, said, textField, type Typed,
+  visitOf, withWords, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { OAuthAppView } from '../contract/oauth-apps.ts'
 import { words as en } from '../words.en.ts'
@@ -42,7 +42,7 @@ export const oauthAppPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before a client is removed. */
-function removal (request: Asked): Confirmation {
+function removal (request: ConfirmRequest): Confirmation {
   const { oauthAppRemove: button, oauthAppRemoveIntro, colon } = wordsOf(visitOf(request).words)
   return { title: `${button}${colon}${request.params.code}`, says: [oauthAppRemoveIntro], button, back: at }
 }

@@ -56,7 +56,7 @@ type Connected = Called & { connect: NonNullable<ReturnType<typeof connectionFor
 type Token = { value: string, cached: boolean, version: number }
 
 /** Milliseconds in which another process should have renewed a token, and between two looks at it. */
-const [waitsFor, looksEvery] = [20_000, 200]
+const [waitsFor, pollInterval] = [20_000, 200]
 
 async function tokenOf (options: Options, connected: Connected): Promise<Token> {
   const { database, keyring } = options
@@ -70,7 +70,7 @@ async function tokenOf (options: Options, connected: Connected): Promise<Token> 
     if (row.usable) return { value: openFor(keyring, ref, row.tokens.access), cached: true, version: row.version }
     if (!row.renewing && await claimRenewal(database, { ...ref, version: row.version })) return await renew(options, connected, row)
     if (performance.now() > until) throw new RequestFailure('not done', 'Another process has not renewed the access token yet.')
-    await pause(looksEvery)
+    await pause(pollInterval)
   }
 }
 

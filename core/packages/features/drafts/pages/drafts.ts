@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, type Confirmation, fill, type Html, html, type LongList, longList, page, picks, picksForm, time, visitWith,
-  withMany, withQuery, withWords, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, fill, type Html, html, type LongList, longList, page, picks, picksForm, time,
+  visitWith, withMany, withQuery, withWords, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { DraftSummary } from '../contract/drafts.ts'
 import { words as en } from '../words.en.ts'
@@ -47,7 +47,7 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before a draft is deleted. */
-async function deletion (request: Asked): Promise<Confirmation> {
+async function deletion (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { updatedAt, service } = await api.read<DraftSummary>(`/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
   return {

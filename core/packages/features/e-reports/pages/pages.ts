@@ -1,6 +1,6 @@
 import { reportKinds, vatRegimes } from '@dispatch/einvoice'
-import { ApiRefused, type Asked, choiceField, type Confirmation, errorOf, facts, fill, type Html, html, modeOf, notice, numberOf, page,
-  pathIn, type Query, said, sentences, table, textField, time, type Typed, visitWith, withQuery, withWords,
+import { ApiRefused, choiceField, type Confirmation, type ConfirmRequest, errorOf, facts, fill, type Html, html, modeOf, notice, numberOf,
+  page, pathIn, type Query, said, sentences, table, textField, time, type Typed, visitWith, withQuery, withWords,
   wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { EReportSettings, EReportSummary, EReportView } from '../contract/e-reports.ts'
@@ -92,7 +92,7 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
 const textIn = (value: unknown): string | undefined => typeof value === 'string' ? value : undefined
 
 /** Asks before a draft is removed. */
-async function removal (request: Asked): Promise<Confirmation> {
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const report = await api.read<EReportView>(pathOf(request))
   return {

@@ -1,6 +1,6 @@
 import { isUuid } from '@dispatch/common'
-import { ApiRefused, type Asked, type Confirmation, copied, fill, type Html, html, type LongList, longList, notice, page, picks, picksForm,
-  sentences, time, visitWith, withMany, withQuery, withWords } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, copied, fill, type Html, html, type LongList, longList, notice, page, picks,
+  picksForm, sentences, time, visitWith, withMany, withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -78,7 +78,7 @@ function pathOf (id: string): string {
 }
 
 /** Asks before a file is removed: what waits for it fails. */
-async function removal (request: Asked): Promise<Confirmation> {
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { filename } = await api.read<FileView>(pathOf(request.params.id))
   return { title: fill(words.fileRemoveOf, { name: filename }), says: [words.fileRemoveIntro], button: words.fileRemove, back: at }

@@ -40,7 +40,7 @@ export function filesHolder ({ database, files, now }: Needs): Holder {
 
   return {
     kind: 'files',
-    async look (companyId, person, after) {
+    async search (companyId, person, after) {
       const { uploads, next } = await listUploads(database, companyId, after)
       const found: Found[] = []
       for (const file of uploads) {

@@ -1,5 +1,5 @@
-import { allowedServices, ApiRefused, type Asked, type Confirmation, errorOf, fill, type Html, html, notice, page, roleAndServices, said,
-  table, textField, time, type Typed, userIn, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
+import { allowedServices, ApiRefused, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, notice, page, roleAndServices,
+  said, table, textField, time, type Typed, userIn, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { InvitationView, InvitationWithLink } from '../contract/links.ts'
 import { deliveryField, deliveryIn, mailsLinks } from './delivery.ts'
@@ -49,7 +49,7 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
 }
 
 /** Asks before the link of an invitation is dead. */
-async function withdrawal (request: Asked): Promise<Confirmation> {
+async function withdrawal (request: ConfirmRequest): Promise<Confirmation> {
   const visit = visitOf(request)
   const { words } = visit
   const invitation = (await invitations(visit, { limit: '100' })).data.find(({ id }) => id === request.params.id)

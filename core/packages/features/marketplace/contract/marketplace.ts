@@ -71,7 +71,7 @@ export const EffectsQuery = Type.Object({
 }, closed)
 
 /** A change that is weighed. */
-export type AskedChange =
+export type RequestedChange =
   | { change: 'upgrade' | 'rollback', version?: string | undefined }
   | { change: 'disable' | 'revocation' }
   | { change: 'offer', companies: readonly number[] | null }

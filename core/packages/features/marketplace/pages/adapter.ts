@@ -1,4 +1,4 @@
-import { ApiRefused, type Asked, badge, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields, table, time,
+import { ApiRefused, badge, type ConfirmRequest, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields, table, time,
   withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { AdapterDetail } from '../contract/marketplace.ts'
@@ -35,7 +35,7 @@ export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   for (const [name, { method, path, bodyOf }] of Object.entries(actions)) {
-    const config = isEnding(name) ? { confirms: (asked: Asked) => ending(asked, name) } : {}
+    const config = isEnding(name) ? { confirms: (asked: ConfirmRequest) => ending(asked, name) } : {}
     app.post<Posted>(`/marketplace/:code/${name}`, { config }, async (request, reply) => {
       const { params: { code }, body } = request
       const visit = visitOf(request)

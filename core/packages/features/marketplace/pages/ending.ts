@@ -1,4 +1,5 @@
-import { type Asked, type Confirmation, fill, html, notice, type Refusal, sentences, withQuery, wordFor } from '@dispatch/plugins/console'
+import { type Confirmation, type ConfirmRequest, fill, html, notice, type Refusal, sentences, withQuery,
+  wordFor } from '@dispatch/plugins/console'
 import type { AdapterDetail, AdapterEffects } from '../contract/marketplace.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
@@ -19,7 +20,7 @@ export function offeredTo (body: URLSearchParams): number[] | undefined {
  * Asks before companies cannot use an adapter any more, and names them. What the service refuses in that case is asked of only where it is
  * forced.
  */
-export async function ending (request: Asked, name: Ending): Promise<Confirmation | undefined> {
+export async function ending (request: ConfirmRequest, name: Ending): Promise<Confirmation | undefined> {
   const { params: { code }, body } = request
   const isRefused = name !== 'remove' && name !== 'disable'
   if (isRefused && !body.has('force')) return undefined

@@ -4,8 +4,8 @@ import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugi
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { AdapterComparison, AdapterDetail, AdapterEffects, AdapterView, type AskedChange, CatalogView, ComparisonQuery, EffectsQuery,
-  ForceQuery, InstallBody, MarketplaceQuery, OfferBody, PackageBody, RollbackQuery, UpgradeBody } from '../contract/marketplace.ts'
+import { AdapterComparison, AdapterDetail, AdapterEffects, AdapterView, CatalogView, ComparisonQuery, EffectsQuery, ForceQuery, InstallBody,
+  MarketplaceQuery, OfferBody, PackageBody, type RequestedChange, RollbackQuery, UpgradeBody } from '../contract/marketplace.ts'
 import type { Marketplace } from '../service/marketplace.ts'
 import { detailOf, effectsView, viewsOf } from '../service/views.ts'
 
@@ -195,7 +195,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
   done()
 }
 
-function askedIn ({ change, version, companies = '' }: Static<typeof EffectsQuery>): AskedChange {
+function askedIn ({ change, version, companies = '' }: Static<typeof EffectsQuery>): RequestedChange {
   switch (change) {
     case 'offer':
       return { change, companies: companies.split(',').filter((id) => id !== '').map(Number) }

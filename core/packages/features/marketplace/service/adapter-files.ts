@@ -14,7 +14,7 @@ export type AdapterFiles = {
    * The folder of a package. Every file in it is compared with what was taken in; where anything differs, or the folder is missing, the
    * package is extracted again. Rejects where that fails.
    */
-  place: (wanted: PlacedPackage) => Promise<string>
+  place: (desired: PlacedPackage) => Promise<string>
   /** Where {@link place} puts a package. */
   folderOf: (integrity: string) => string
   /** Extracts files beside the others. The folder goes with the end of its use, or with the first start after the end of its process. */
@@ -68,22 +68,22 @@ export function createAdapterFiles ({ root, read, onChange }: {
 
   const folderOf = (integrity: string): string => join(root, nameOf(integrity))
 
-  async function placeAnew (wanted: PlacedPackage): Promise<string> {
-    const folder = folderOf(wanted.integrity)
-    if (await isWhole(folder, wanted.files)) return folder
+  async function placeAnew (desired: PlacedPackage): Promise<string> {
+    const folder = folderOf(desired.integrity)
+    if (await isWhole(folder, desired.files)) return folder
     if (await stat(folder).then(() => true, noneWhereMissing) === true) onChange?.(folder)
-    await extract(wanted, folder)
+    await extract(desired, folder)
     return folder
   }
 
   return {
     stage,
     folderOf,
-    place (wanted) {
-      const known = placing.get(wanted.integrity)
+    place (desired) {
+      const known = placing.get(desired.integrity)
       if (known !== undefined) return known
-      const work = placeAnew(wanted).finally(() => placing.delete(wanted.integrity))
-      placing.set(wanted.integrity, work)
+      const work = placeAnew(desired).finally(() => placing.delete(desired.integrity))
+      placing.set(desired.integrity, work)
       return work
     },
     async sweep (used) {

@@ -8,12 +8,12 @@ import { listAdapters, type NewPackage } from '../store/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import type { Catalogs } from './catalogs.ts'
 import { requireClaim } from './claims.ts'
-import { asNoRoom, inspect, type Smoke, takeIn } from './take-in.ts'
-import { wantedOf } from './wanted.ts'
+import { desiredVersion } from './desired-version.ts'
+import { asNoRoom, inspect, type Smoke, tryPackage } from './try-package.ts'
 
 /** Whose a package is, as an operator says. */
 export type Claim = { publisher?: string | undefined }
-export type Taken = { code: string, version: string }
+export type AddedPackage = { code: string, version: string }
 
 /** Where packages come from, and where they are tried. */
 export type Trying = { database: Database, catalogs: Catalogs, files: AdapterFiles, sandbox: () => Promise<Sandbox>, smoke: Smoke }
@@ -24,12 +24,12 @@ export async function bringIn (
   { bytes, registry }: ReadPackage,
   { publisher }: Claim,
   stamp: AuditStamp
-): Promise<Taken> {
+): Promise<AddedPackage> {
   await requireWalls(trying.sandbox)
   const found = inspect(bytes)
   const { pin, packages } = await readBefore(database, found.manifest.provider.code, undefined, stamp.at)
   requireClaim(found, { pin, packages, catalogs: await catalogs.known() }, publisher)
-  const taken = await takeIn(bytes, { source: '', registry, ...trying })
+  const taken = await tryPackage(bytes, { source: '', registry, ...trying })
   await addPackage(database, taken, platform.companyId, stamp)
   return taken
 }
@@ -41,11 +41,11 @@ export async function fetchVersion (
   version: string | undefined
 ): Promise<NewPackage | undefined> {
   const [record] = await listAdapters(database, code)
-  const wanted = wantedOf(await catalogs.known(), { code, version, here: record?.packages ?? [] })
-  if (wanted === undefined) return undefined
-  const { source, attested, read } = wanted
+  const desired = desiredVersion(await catalogs.known(), { code, version, here: record?.packages ?? [] })
+  if (desired === undefined) return undefined
+  const { source, attested, read } = desired
   const { bytes, registry } = await read()
-  return await takeIn(bytes, { source, attested, registry, ...trying })
+  return await tryPackage(bytes, { source, attested, registry, ...trying })
 }
 
 /** Nothing new runs where the walls around it are too few. */

@@ -14,16 +14,16 @@ export type Decision = (code: string, before: Before) => AdapterEdit | Promise<A
 /** Installs a version, the latest unless told. */
 export function installing ({ version, consent }: { version?: string | undefined, consent: Consent }): Decision {
   return (code, { adapter, packages, pin }) => {
-    const wanted = packageOf(code, packages, version)
+    const desired = packageOf(code, packages, version)
     if (adapter !== undefined) {
       throw conflict('already_installed',
         `"${code}" is installed in version ${versionOf(packages, adapter.integrity)}; another one is an upgrade.`)
     }
-    requireSamePublisher(code, pin, wanted)
-    requireUnrevoked(code, wanted)
-    const agreed = agree(code, wanted, consent)
-    const after = { integrity: wanted.integrity, previous: null, enabled: true, companies: null, consent: agreed }
-    return { action: 'adapter.installed', facts: factsOf(wanted, agreed), after }
+    requireSamePublisher(code, pin, desired)
+    requireUnrevoked(code, desired)
+    const agreed = agree(code, desired, consent)
+    const after = { integrity: desired.integrity, previous: null, enabled: true, companies: null, consent: agreed }
+    return { action: 'adapter.installed', facts: factsOf(desired, agreed), after }
   }
 }
 
@@ -31,19 +31,19 @@ export function installing ({ version, consent }: { version?: string | undefined
 export function upgrading ({ version, consent }: { version: string, consent: Consent }): Decision {
   return (code, { adapter, packages, pin }) => {
     const before = installed(code, adapter)
-    const wanted = packageOf(code, packages, version)
+    const desired = packageOf(code, packages, version)
     const from = versionOf(packages, before.integrity)
     if (!semver.gt(version, from)) {
       throw conflict('not_newer', `"${code}" is installed in version ${from}, and ${version} is not newer; to go back is a rollback.`)
     }
-    requireSamePublisher(code, pin, wanted)
-    requireUnrevoked(code, wanted)
-    const agreed = agree(code, wanted, {
+    requireSamePublisher(code, pin, desired)
+    requireUnrevoked(code, desired)
+    const agreed = agree(code, desired, {
       hosts: [...before.consent.hosts, ...consent.hosts],
       services: [...before.consent.services, ...consent.services]
     })
-    const after = { ...before, integrity: wanted.integrity, previous: before.integrity, consent: agreed }
-    return { action: 'adapter.upgraded', facts: { from, ...factsOf(wanted, agreed) }, after }
+    const after = { ...before, integrity: desired.integrity, previous: before.integrity, consent: agreed }
+    return { action: 'adapter.upgraded', facts: { from, ...factsOf(desired, agreed) }, after }
   }
 }
 
@@ -55,21 +55,21 @@ export function rollingBack ({ version }: Rollback = {}): Decision {
   return (code, { adapter, packages, pin }) => {
     const before = installed(code, adapter)
     const from = versionOf(packages, before.integrity)
-    const wanted = packages.find((one) => version === undefined ? one.integrity === before.previous : one.version === version)
-    if (wanted === undefined) {
+    const desired = packages.find((one) => version === undefined ? one.integrity === before.previous : one.version === version)
+    if (desired === undefined) {
       throw conflict('no_version_before', `There is no version${version === undefined ? '' : ` ${version}`} of "${code}" to go back to.`)
     }
-    requireUnrevoked(code, wanted)
-    const isBefore = wanted.integrity === before.previous
+    requireUnrevoked(code, desired)
+    const isBefore = desired.integrity === before.previous
     if (!isBefore) {
-      if (!semver.lt(wanted.version, from)) {
-        throw conflict('not_older', `"${code}" is installed in version ${from}: ${wanted.version} is not older.`)
+      if (!semver.lt(desired.version, from)) {
+        throw conflict('not_older', `"${code}" is installed in version ${from}: ${desired.version} is not older.`)
       }
-      requireSamePublisher(code, pin, wanted)
+      requireSamePublisher(code, pin, desired)
     }
-    const consent = isBefore ? before.consent : agree(code, wanted, before.consent)
-    const facts = { from, version: wanted.version }
-    return { action: 'adapter.rolled_back', facts, after: { ...before, integrity: wanted.integrity, previous: before.integrity, consent } }
+    const consent = isBefore ? before.consent : agree(code, desired, before.consent)
+    const facts = { from, version: desired.version }
+    return { action: 'adapter.rolled_back', facts, after: { ...before, integrity: desired.integrity, previous: before.integrity, consent } }
   }
 }
 
@@ -170,10 +170,10 @@ function notFound (code: string, message: string): DispatchError {
 
 function packageOf (code: string, packages: readonly PackageSummary[], version: string | undefined): PackageSummary {
   if (packages.length === 0) throw adapterNotFound(code)
-  const wanted = version === undefined
+  const desired = version === undefined
     ? packages.toSorted((a, b) => semver.rcompare(a.version, b.version))[0]
     : packages.find((one) => one.version === version)
-  if (wanted !== undefined) return wanted
+  if (desired !== undefined) return desired
   throw notFound('version_unknown',
     `There is no version ${version ?? ''} of "${code}"; there are ${packages.map((one) => one.version).slice(0, 10).join(', ')}.`)
 }
@@ -188,8 +188,8 @@ function versionOf (packages: readonly PackageSummary[], integrity: string): str
 }
 
 /** What the version may do: exactly what it asks for. Throws `consent_required` with what the consent does not list. */
-function agree (code: string, wanted: PackageSummary, consent: Consent): Consent {
-  const { hosts, services } = offerOf(wanted.manifest)
+function agree (code: string, desired: PackageSummary, consent: Consent): Consent {
+  const { hosts, services } = offerOf(desired.manifest)
   const asked = { hosts, services: Object.keys(services) }
   const lacking = {
     hosts: asked.hosts.filter((host) => !consent.hosts.includes(host)),
@@ -206,7 +206,7 @@ function agree (code: string, wanted: PackageSummary, consent: Consent): Consent
   ]
   const names = [...lacking.hosts, ...lacking.services].join(', ')
   throw new DispatchError('consent_required',
-    `Version ${wanted.version} of "${code}" asks for ${names}: list in "consent" what it may have.`, {
+    `Version ${desired.version} of "${code}" asks for ${names}: list in "consent" what it may have.`, {
     details: presentable(details)
   })
 }

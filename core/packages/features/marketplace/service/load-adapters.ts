@@ -12,7 +12,7 @@ import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
 import { type LockedAdapter, lockedOut, type LockFile } from './lock-file.ts'
 import { asSentence } from './sentence.ts'
-import { entryName } from './take-in.ts'
+import { entryName } from './try-package.ts'
 
 type Entry = Awaited<ReturnType<ProviderSource['load']>>[number]
 type LoadedAdapter = Extract<Entry, { state: 'installed' }>
@@ -26,12 +26,12 @@ type AdapterHost = { database: Database, files: AdapterFiles, lock: LockFile, sa
 export function createAdapterLoader (host: AdapterHost): ProviderSource['load'] {
   let loaded: ReadonlyMap<string, LoadedAdapter> = new Map()
   return async () => {
-    const wanted = await listInstalledAdapters(host.database)
+    const desired = await listInstalledAdapters(host.database)
     const locked = await host.lock.read().catch(errorMessageOf)
-    const entries = (await Promise.all(wanted.map((adapter) => entriesOf(host, adapter, { running: loaded.get(adapter.code), locked }))))
+    const entries = (await Promise.all(desired.map((adapter) => entriesOf(host, adapter, { running: loaded.get(adapter.code), locked }))))
       .flat()
     loaded = new Map(entries.flatMap((entry) => entry.state === 'installed' ? [[entry.code, entry]] : []))
-    if (typeof locked !== 'string') await relock(host, wanted, { locked, loaded })
+    if (typeof locked !== 'string') await relock(host, desired, { locked, loaded })
     return entries
   }
 }
@@ -39,10 +39,10 @@ export function createAdapterLoader (host: AdapterHost): ProviderSource['load'] 
 /** What runs is locked, and what can be rolled back to; what was locked stays so for as long as it is one of them. */
 async function relock (
   { lock, log }: Pick<AdapterHost, 'lock' | 'log'>,
-  wanted: readonly InstalledAdapter[],
+  desired: readonly InstalledAdapter[],
   { locked, loaded }: { locked: readonly LockedAdapter[], loaded: ReadonlyMap<string, InstalledProvider> }
 ): Promise<void> {
-  const kept = wanted.flatMap(({ code, taken, previous }) =>
+  const kept = desired.flatMap(({ code, taken, previous }) =>
     [taken, previous].flatMap((wished) => {
       if (wished === undefined) return []
       const { version, integrity } = wished

@@ -4,15 +4,15 @@ import { refusal } from '@dispatch/contract'
 import { listProcesses } from '@dispatch/core/source'
 import type { Database } from '@dispatch/database'
 import { offerOf } from '@dispatch/marketplace'
-import type { AdapterEffect, AskedChange, CatalogView } from '../contract/marketplace.ts'
+import type { AdapterEffect, CatalogView, RequestedChange } from '../contract/marketplace.ts'
 import { type Belongings, editAdapter, readBefore } from '../store/adapter-changes.ts'
 import { type Consent, listAdapters, type NewPackage, usersOf } from '../store/adapters.ts'
 import { callsOfLastDay } from '../store/last-day.ts'
-import { bringIn, type Claim, fetchVersion, requireWalls, type Taken, type Trying } from './bring-in.ts'
+import { type AddedPackage, bringIn, type Claim, fetchVersion, requireWalls, type Trying } from './bring-in.ts'
 import { adapterNotFound, type Decision, disabling, enabling, type Forcing, installing, keeping, type Offering, offering, removing,
   type Rollback, rollingBack, upgrading } from './decisions.ts'
-import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
+import { createPreview } from './preview.ts'
 import type { Surroundings } from './views.ts'
 import { refuseStops, unservedBy, weigh, type Weighing } from './weighing.ts'
 
@@ -32,13 +32,13 @@ export type Marketplace = {
    * Takes in a package, so that it can be installed. It is tried in the sandbox first. Where a name that it has is somebody's already, the
    * claim says whose it is.
    */
-  add: (bytes: Uint8Array, claim: Claim, stamp: AuditStamp) => Promise<Taken>
+  add: (bytes: Uint8Array, claim: Claim, stamp: AuditStamp) => Promise<AddedPackage>
   /** Takes in a package of a registry of npm, that of everybody unless told. */
-  addFromRegistry: (asked: { npm: string, registry?: string | undefined } & Claim, stamp: AuditStamp) => Promise<Taken>
+  addFromRegistry: (asked: { npm: string, registry?: string | undefined } & Claim, stamp: AuditStamp) => Promise<AddedPackage>
   /** Installs a version that is here, or else that of a catalog; the newest unless told. */
   install: (code: string, asked: { version?: string | undefined, consent: Consent }, stamp: AuditStamp) => Promise<void>
   /** What a change would do to those who dispatch through an adapter. Nothing is changed. */
-  effects: (code: string, change: AskedChange, at: Date) => Promise<AdapterEffect[]>
+  effects: (code: string, change: RequestedChange, at: Date) => Promise<AdapterEffect[]>
   /** Replaces the version that runs, unless a configuration would be served by none any more. */
   upgrade: (code: string, asked: { version: string, consent: Consent } & Forcing, stamp: AuditStamp) => Promise<void>
   /**
@@ -58,7 +58,7 @@ export type MarketplaceOptions = Trying & { keyring: Keyring, log: Log, follow: 
 
 export function createMarketplace (options: MarketplaceOptions): Marketplace {
   const { database, catalogs, sandbox } = options
-  const look = createLook(catalogs)
+  const look = createPreview(catalogs)
   return {
     list: async () => withOffers(await listAdapters(database), await catalogs.known()),
 
@@ -76,7 +76,7 @@ export function createMarketplace (options: MarketplaceOptions): Marketplace {
       // What an adapter that is installed could reach here.
       gaps: known.adapter === undefined ? [] : (await sandbox()).state().gaps,
       unserved: await unservedBy(options, known),
-      looked: await look(known)
+      preview: await look(known)
     }),
 
     async refresh (stamp) {
@@ -128,15 +128,15 @@ async function change (
 async function upgrade (
   options: MarketplaceOptions,
   code: string,
-  { force, ...wanted }: Parameters<Marketplace['upgrade']>[1],
+  { force, ...desired }: Parameters<Marketplace['upgrade']>[1],
   stamp: AuditStamp
 ): Promise<void> {
   await requireWalls(options.sandbox)
-  const [decide, adding] = [upgrading(wanted), await fetchVersion(options, code, wanted.version)]
+  const [decide, adding] = [upgrading(desired), await fetchVersion(options, code, desired.version)]
   const { effects, settings } = await weigh(options, code, { decide, adding }, stamp.at)
   if (force !== true) {
     refuseStops(
-      `No version would serve settings that are in use: version ${wanted.version} of "${code}" neither accepts nor migrates them`,
+      `No version would serve settings that are in use: version ${desired.version} of "${code}" neither accepts nor migrates them`,
       'settings_of_older_version',
       effects
     )
@@ -161,7 +161,7 @@ async function rollBack (
 }
 
 /** What is decided of a change that is asked for. */
-async function weighingOf (options: MarketplaceOptions, code: string, change: AskedChange): Promise<Weighing> {
+async function weighingOf (options: MarketplaceOptions, code: string, change: RequestedChange): Promise<Weighing> {
   switch (change.change) {
     case 'upgrade': {
       const adding = await fetchVersion(options, code, change.version)

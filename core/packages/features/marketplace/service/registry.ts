@@ -1,7 +1,7 @@
 import { refusal } from '@dispatch/contract'
 import { type Fetch, inspectPackage, MarketplaceRefusal, npmVersionIn, publicRegistry, readFromRegistry,
   type ReadPackage } from '@dispatch/marketplace'
-import { asRefusal } from './take-in.ts'
+import { asRefusal } from './try-package.ts'
 
 /**
  * The package that `npm:<name>@<version>` is at a registry, and what that says of it. Throws `validation_failed` where it cannot be had

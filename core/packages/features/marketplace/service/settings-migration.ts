@@ -5,11 +5,11 @@ import type { Database } from '@dispatch/database'
 import { inspectPackage } from '@dispatch/marketplace'
 import type { ProviderFiles, Sandbox } from '@dispatch/sandbox'
 import { join } from 'node:path'
-import type { TakenPackage } from '../store/adapters.ts'
+import type { StoredPackage } from '../store/adapters.ts'
 import type { Roles } from '../store/roles.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
-import { asNoRoom, entryName } from './take-in.ts'
+import { asNoRoom, entryName } from './try-package.ts'
 
 /** What settings are migrated with: both versions are asked in the sandbox. */
 export type MigrationPlace = { database: Database, keyring: Keyring, files: AdapterFiles, sandbox: () => Promise<Sandbox>, log: Log }
@@ -20,7 +20,7 @@ export type MigrationPlace = { database: Database, keyring: Keyring, files: Adap
  */
 export async function migrateSettings (
   options: MigrationPlace,
-  { from, to }: { from: TakenPackage, to: TakenPackage },
+  { from, to }: { from: StoredPackage, to: StoredPackage },
   now: Date
 ): Promise<MigratedSettings[]> {
   const { keyring, files, sandbox, log } = options
@@ -44,7 +44,7 @@ export async function migrateSettings (
 export async function servedBy (
   options: MigrationPlace,
   code: string,
-  versions: Roles<TakenPackage> | undefined
+  versions: Roles<StoredPackage> | undefined
 ): Promise<ServedConfiguration[]> {
   const { open } = await options.sandbox()
   const [running, before] = [versions?.running, versions?.beside].map((one) => one && open(placeOf(one, options), one.definition))
@@ -52,7 +52,7 @@ export async function servedBy (
 }
 
 function placeOf (
-  { integrity, version, publisher }: TakenPackage,
+  { integrity, version, publisher }: StoredPackage,
   { files: { folderOf }, ...recording }: Pick<MigrationPlace, 'database' | 'log'> & { files: Pick<AdapterFiles, 'folderOf'> }
 ): ProviderFiles {
   const folder = folderOf(integrity)

@@ -1,4 +1,4 @@
-import type { Smoke } from './take-in.ts'
+import type { Smoke } from './try-package.ts'
 
 /** Replays the fixtures of a package. The kit is loaded when the first package is taken in. */
 export const smoke: Smoke = async (provider, folder) => {

@@ -3,14 +3,15 @@ import { sdkVersion, widthInWords } from '@dispatch/host'
 import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
 import { gapsInWords, type Reach } from '@dispatch/sandbox'
 import semver from 'semver'
-import type { AdapterDetail, AdapterEffect, AdapterEffects, AdapterView, AskedChange, MarketplaceQuery } from '../contract/marketplace.ts'
+import type { AdapterDetail, AdapterEffect, AdapterEffects, AdapterView, MarketplaceQuery,
+  RequestedChange } from '../contract/marketplace.ts'
 import type { PackageSummary } from '../store/adapters.ts'
 import type { VersionCalls } from '../store/last-day.ts'
 import { companiesInWords, type NamedCompany } from '../store/named-company.ts'
 import { rolesIn } from '../store/roles.ts'
 import { stoppedBy } from './effects.ts'
-import type { Looked } from './look.ts'
 import { type KnownAdapter, type KnownVersion, latestOf, shownOf, versionsOf } from './offers.ts'
+import type { PackagePreview } from './preview.ts'
 import { asSentence } from './sentence.ts'
 
 /** Whom an adapter is shown to: an operator sees what is to be installed, and to whom what is installed is offered. */
@@ -33,14 +34,14 @@ export type Surroundings = {
   processes: readonly ProviderProcess[]
   gaps: readonly Reach[]
   unserved: readonly NamedCompany[]
-  looked: Looked | undefined
+  preview: PackagePreview | undefined
 }
 
 /** Undefined where the reader does not see it. Without the surroundings it is told without its health. */
 export function detailOf (known: KnownAdapter, reader: Reader, around?: Surroundings): AdapterDetail | undefined {
   if (!isSeen(known, reader)) return undefined
   const shown = shownOf(known)
-  const manifestOf = manifestsOf(around?.looked)
+  const manifestOf = manifestsOf(around?.preview)
   const manifest = manifestOf(shown)
   const health = around && healthOf(known, around)
   return {
@@ -51,7 +52,7 @@ export function detailOf (known: KnownAdapter, reader: Reader, around?: Surround
     ...(around !== undefined && known.adapter !== undefined && {
       users: around.users.map(({ id: companyId, name: company }) => ({ companyId, company }))
     }),
-    ...(around?.looked !== undefined && 'problem' in around.looked && { problem: around.looked.problem }),
+    ...(around?.preview !== undefined && 'problem' in around.preview && { problem: around.preview.problem }),
     versions: (reader.isOperator ? versionsOf(known) : [shown]).map((version) => versionView(version, manifestOf(version)))
   }
 }
@@ -60,7 +61,7 @@ export function detailOf (known: KnownAdapter, reader: Reader, around?: Surround
 const maxEffects = 1_000
 
 /** What a change does, those whom it stops first. A version is disabled, and revoked, whomever that stops. */
-export function effectsView (effects: readonly AdapterEffect[], { change }: Pick<AskedChange, 'change'>): AdapterEffects {
+export function effectsView (effects: readonly AdapterEffect[], { change }: Pick<RequestedChange, 'change'>): AdapterEffects {
   const stopped = stoppedBy(effects)
   const counts = Object.fromEntries([...Map.groupBy(effects, ({ how }) => how)].map(([how, all]) => [how, all.length]))
   return {
@@ -71,9 +72,9 @@ export function effectsView (effects: readonly AdapterEffect[], { change }: Pick
 }
 
 /** The manifest of a version, where it is here or was looked into. */
-function manifestsOf (looked: Looked | undefined): (version: KnownVersion) => PackageManifest | undefined {
+function manifestsOf (preview: PackagePreview | undefined): (version: KnownVersion) => PackageManifest | undefined {
   return ({ taken, integrity }) =>
-    taken?.manifest ?? (looked !== undefined && 'manifest' in looked && looked.integrity === integrity ? looked.manifest : undefined)
+    taken?.manifest ?? (preview !== undefined && 'manifest' in preview && preview.integrity === integrity ? preview.manifest : undefined)
 }
 
 function versionView (
@@ -155,8 +156,8 @@ function runningOf (
 function isWanted ({ code, name, publisher = '', state, services, features, languages }: AdapterView, query: MarketplaceQuery): boolean {
   const words = query.q?.toLowerCase().split(/\s+/) ?? []
   const offered = query.service === undefined ? Object.values(services) : [services[query.service]].filter((one) => one !== undefined)
-  const has = (field: 'documentTypes' | 'countries', wanted: string | undefined): boolean =>
-    wanted === undefined || offered.some((service) => service[field]?.includes(wanted) ?? field === 'countries')
+  const has = (field: 'documentTypes' | 'countries', desired: string | undefined): boolean =>
+    desired === undefined || offered.some((service) => service[field]?.includes(desired) ?? field === 'countries')
   return offered.length > 0 && has('documentTypes', query.documentType) && has('countries', query.country) &&
     (query.state === undefined || query.state === state) && (query.feature === undefined || features.includes(query.feature)) &&
     (query.language === undefined || languages.includes(query.language)) &&

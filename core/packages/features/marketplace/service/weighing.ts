@@ -4,7 +4,7 @@ import type { Database } from '@dispatch/database'
 import semver from 'semver'
 import type { AdapterEffect } from '../contract/marketplace.ts'
 import { readBefore } from '../store/adapter-changes.ts'
-import { type AdapterState, type NewPackage, type PackageSummary, readTakenPackage, type TakenPackage } from '../store/adapters.ts'
+import { type AdapterState, type NewPackage, type PackageSummary, readStoredPackage, type StoredPackage } from '../store/adapters.ts'
 import type { NamedCompany } from '../store/named-company.ts'
 import { type Roles, rolesIn } from '../store/roles.ts'
 import { type Decision, refuseLosses } from './decisions.ts'
@@ -34,7 +34,7 @@ export async function weigh (
   const [older, newer] = await Promise.all([before.adapter, after ?? undefined].map((state) => packageOf(database, state, adding)))
   const isUpgrade = older !== undefined && newer !== undefined && semver.gt(newer.version, older.version)
   const settings = isUpgrade ? await migrateSettings(place, { from: older, to: newer }, now) : []
-  const scene = async (roles: Roles<TakenPackage> | undefined, state: AdapterState | null | undefined): Promise<Scene> => ({
+  const scene = async (roles: Roles<StoredPackage> | undefined, state: AdapterState | null | undefined): Promise<Scene> => ({
     configurations: await servedBy(place, code, roles),
     running: roles?.running.version,
     companies: state?.companies ?? null
@@ -58,7 +58,7 @@ async function takenOf (
   database: Database,
   { running, beside }: Roles<Pick<PackageSummary, 'integrity'>>,
   adding?: NewPackage
-): Promise<Roles<TakenPackage> | undefined> {
+): Promise<Roles<StoredPackage> | undefined> {
   const [first, second] = await Promise.all([packageOf(database, running, adding), packageOf(database, beside, adding)])
   return first && { running: first, beside: second }
 }
@@ -66,11 +66,11 @@ async function takenOf (
 /** A package that is here, or that is not taken in yet. */
 async function packageOf (
   database: Database,
-  wanted: { integrity: string } | undefined,
+  desired: { integrity: string } | undefined,
   adding?: NewPackage
-): Promise<TakenPackage | undefined> {
-  if (wanted === undefined) return undefined
-  return wanted.integrity === adding?.integrity ? adding : await readTakenPackage(database, wanted.integrity)
+): Promise<StoredPackage | undefined> {
+  if (desired === undefined) return undefined
+  return desired.integrity === adding?.integrity ? adding : await readStoredPackage(database, desired.integrity)
 }
 
 async function named (database: Database, effects: readonly Effect[]): Promise<AdapterEffect[]> {

@@ -19,13 +19,13 @@ export type PackageFacts = {
   definition: string
   files: FileDigests
 }
-export type TakenPackage = PackageFacts & { bytes: Uint8Array }
+export type StoredPackage = PackageFacts & { bytes: Uint8Array }
 /**
  * `source`: the address of the catalog that it was fetched from; empty: an operator has added it by hand. `replayed`: how many of its
  * fixtures were replayed when it was taken in, and went as they say. `registry`: what the registry of npm that it came from says of it.
  * `attested`: what the catalog says of it that it came from.
  */
-export type NewPackage = TakenPackage & { source: string, replayed: number } & Told
+export type NewPackage = StoredPackage & { source: string, replayed: number } & Told
 type Told = { registry?: RegistryFacts | undefined, attested?: Attestation | undefined }
 
 /** What an adapter may do, as an operator has agreed. */
@@ -156,7 +156,7 @@ async function runnablePackages (queries: Queries, integrities: readonly string[
 }
 
 /** All that is kept of a package; undefined where it is not here any more. */
-export async function readTakenPackage ({ owner }: Database, integrity: string): Promise<TakenPackage | undefined> {
+export async function readStoredPackage ({ owner }: Database, integrity: string): Promise<StoredPackage | undefined> {
   const row = await tablesIn(owner).selectFrom('adapter_packages').where('integrity', '=', integrity)
     .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'definition', 'files', 'bytes']).executeTakeFirst()
   if (row === undefined) return undefined

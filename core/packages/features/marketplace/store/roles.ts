@@ -10,9 +10,9 @@ export type Roles<Kind> = { running: Kind, beside: Kind | undefined }
  * What serves of two versions. Where the wanted one is revoked, the one before it goes on in its place. After a rollback nothing goes on
  * beside the older one: the newer one was left for a reason.
  */
-export function rolesOf<Kind extends Version> (wanted: Kind, previous: Kind | undefined): Roles<Kind> {
-  const beside = previous?.revoked === null && semver.lt(previous.version, wanted.version) ? previous : undefined
-  return wanted.revoked === null || beside === undefined ? { running: wanted, beside } : { running: beside, beside: undefined }
+export function rolesOf<Kind extends Version> (desired: Kind, previous: Kind | undefined): Roles<Kind> {
+  const beside = previous?.revoked === null && semver.lt(previous.version, desired.version) ? previous : undefined
+  return desired.revoked === null || beside === undefined ? { running: desired, beside } : { running: beside, beside: undefined }
 }
 
 /** What serves of an adapter that is in this state. Undefined where nothing does: it is disabled, or revoked without one before. */
@@ -21,8 +21,8 @@ export function rolesIn<Kind extends Version & { integrity: string }> (
   packages: readonly Kind[]
 ): Roles<Kind> | undefined {
   if (state?.enabled !== true) return undefined
-  const [wanted, previous] = [state.integrity, state.previous].map((one) => packages.find(({ integrity }) => integrity === one))
-  if (wanted === undefined) return undefined
-  const roles = rolesOf(wanted, previous)
+  const [desired, previous] = [state.integrity, state.previous].map((one) => packages.find(({ integrity }) => integrity === one))
+  if (desired === undefined) return undefined
+  const roles = rolesOf(desired, previous)
   return roles.running.revoked === null ? roles : undefined
 }

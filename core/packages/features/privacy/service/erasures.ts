@@ -50,10 +50,10 @@ export function createErasures ({ database, keyring, linkKey, holders, newId, no
   async function* linesOf (companyId: number, subject: Subject): AsyncGenerator<Line, void> {
     const person = personNamed(subject)
     const counts: Record<string, number> = {}
-    for (const { kind, look } of holders) {
+    for (const { kind, search } of holders) {
       let after: string | undefined
       do {
-        const { found, next } = await look(companyId, person, after)
+        const { found, next } = await search(companyId, person, after)
         for (const { id, content } of found) yield { kind, id, data: content }
         if (found.length > 0) counts[kind] = (counts[kind] ?? 0) + found.length
         after = next

@@ -118,7 +118,7 @@ export function createErasureStep ({ database, keyring, holders, newId, now }: N
     const holder = holders.find(({ kind }) => kind === row.holder) ?? holders[0]
     if (holder === undefined) throw new Error('Nothing holds data of persons.')
     const { companyId, person } = openedOf(row)
-    const { found, next } = await holder.look(companyId, person, holder.kind === row.holder ? row.place ?? undefined : undefined)
+    const { found, next } = await holder.search(companyId, person, holder.kind === row.holder ? row.place ?? undefined : undefined)
     await (row.status === 'counting' ? count : erase)(row, holder, found, next)
     return true
   }

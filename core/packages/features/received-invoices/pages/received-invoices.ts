@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, type Confirmation, errorOf, fill, type Html, html, notice, page, sendNoPreview, sendPreview, sentences,
-  table, time, type Typed, withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, notice, page, sendNoPreview, sendPreview,
+  sentences, table, time, type Typed, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { AnswerBody, ReceivedInvoiceDetails, ReceivedInvoiceView, ReceptionView } from '../contract/received-invoices.ts'
 import { one } from './one.ts'
@@ -58,7 +58,7 @@ function answerIn (body: URLSearchParams): Partial<Record<keyof AnswerBody, stri
 }
 
 /** Asks before a seller is told something. */
-async function answering (request: Asked): Promise<Confirmation> {
+async function answering (request: ConfirmRequest): Promise<Confirmation> {
   const visit = visitOf(request)
   const { words } = visit
   const { id } = request.params

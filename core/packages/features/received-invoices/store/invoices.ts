@@ -6,13 +6,13 @@ import { type Facts, type InvoiceRow, type StoredInvoice, tablesIn, type Trouble
 export type InvoiceRef = { companyId: number, receivedId: string }
 
 /** Which are wanted. `test`: those of test environments alone. */
-export type Wanted = { test: boolean, state?: ReceivedState | undefined, status?: string | undefined, number?: string | undefined }
+export type ReceivedFilter = { test: boolean, state?: ReceivedState | undefined, status?: string | undefined, number?: string | undefined }
 
 /** A page of what a company has received, the newest first. */
 export async function listInvoices (
   database: Database,
   companyId: number,
-  { test, state, status, number }: Wanted,
+  { test, state, status, number }: ReceivedFilter,
   { limit, after }: { limit: number, after: string | undefined }
 ): Promise<InvoiceRow[]> {
   return database.company(companyId,

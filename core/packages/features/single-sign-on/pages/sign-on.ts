@@ -8,10 +8,10 @@ const narrow = (words: Words, title: string, main: Html, { head, path = '/consol
 /** Whose sign-on it is. */
 type SignOnName = { company: string, issuer: string }
 
-type Asked = { company: string, next: string, fresh?: boolean, refused?: string, name?: SignOnName }
+type SignOnForm = { company: string, next: string, fresh?: boolean, refused?: string, name?: SignOnName }
 
 /** Where a person enters the code of their company; or is told, where they come with one, whose it is and where they are about to go. */
-export function signOnPage (words: Words, { company, next, fresh, refused, name }: Asked): Html {
+export function signOnPage (words: Words, { company, next, fresh, refused, name }: SignOnForm): Html {
   const given = name === undefined
     ? textField({ name: 'company', label: words.signOnCode, value: company, required: true })
     : html`<input type="hidden" name="company" value="${company}"><input type="hidden" name="seen" value="${name.issuer}">`

@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, checkField, type Confirmation, copied, errorOf, type Html, html, notice, optionsFor, page, proofForm,
-  radioField, refusedProof, said, sentences, servicesField, servicesIn, statusOf, textField, time, type Typed, type UserView,
+import { ApiRefused, checkField, type Confirmation, type ConfirmRequest, copied, errorOf, type Html, html, notice, optionsFor, page,
+  proofForm, radioField, refusedProof, said, sentences, servicesField, servicesIn, statusOf, textField, time, type Typed, type UserView,
   type Visit as ConsoleVisit, withQuery, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { MySingleSignOnView, SingleSignOnView } from '../contract/single-sign-on.ts'
@@ -60,7 +60,7 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
 }
 
 /** Asks before the provider signs a user in no more. */
-async function unlinking (request: Asked): Promise<Confirmation> {
+async function unlinking (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api: ask } = visitOf(request)
   const { id, email } = await ask.read<UserView>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
   const { signOnUnlink: button, signOnUnlinkIntro } = words
@@ -68,7 +68,7 @@ async function unlinking (request: Asked): Promise<Confirmation> {
 }
 
 /** Asks before single sign-on ends: how many users sign in by it. */
-async function ending (request: Asked): Promise<Confirmation> {
+async function ending (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api: ask } = visitOf(request)
   const { current } = await ask.read<SingleSignOnView>(api)
   return {

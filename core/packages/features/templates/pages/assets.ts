@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, type Confirmation, fill, type Html, html, notice, page, type Refusal, sentences, table, textField, time,
-  withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, fill, type Html, html, notice, page, type Refusal, sentences, table, textField,
+  time, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { AssetUseView, AssetView } from '../contract/templates.ts'
 import { chosenPicture, pictureFormLimit as bodyLimit, takesPictures } from './picture-form.ts'
@@ -56,7 +56,7 @@ function apiPath (name: string): string {
 }
 
 /** Asks before a picture is removed: how many templates name it. */
-async function removal (request: Asked): Promise<Confirmation> {
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { name } = request.params
   const { data } = await api.read<{ data: AssetUseView[] }>(`${apiPath(name)}/templates`)

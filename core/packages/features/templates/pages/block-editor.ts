@@ -155,9 +155,9 @@ function attempt<T> (work: () => T): T | CannotEdit {
 }
 
 type Action = { verb: string, path: string, more: string, kind: string }
-type Asked = { visit: Visit, state: State, body: URLSearchParams, known: Known }
+type Edit = { visit: Visit, state: State, body: URLSearchParams, known: Known }
 
-function changed ({ visit, state, body, known }: Asked, { verb, path, more, kind }: Action): State {
+function changed ({ visit, state, body, known }: Edit, { verb, path, more, kind }: Action): State {
   const { written, open = '' } = state
   const { source } = written
   const index = Number(more)

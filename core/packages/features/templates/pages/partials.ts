@@ -1,4 +1,4 @@
-import { ApiRefused, type Asked, choiceField, type Confirmation, editorScript, type Html, html, longTextField, notice, page,
+import { ApiRefused, choiceField, type Confirmation, type ConfirmRequest, editorScript, type Html, html, longTextField, notice, page,
   type PlacedProblem, type Refusal, sentences, table, textField, time } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { PartialAnswer, PartialDetail, PartialView } from '../contract/partials.ts'
@@ -63,7 +63,7 @@ function writtenIn (body: URLSearchParams): Written {
   return { name: textOf('name'), kind: textOf('kind'), source: textOf('source'), base: textOf('base') }
 }
 
-async function removal (request: Asked): Promise<Confirmation> {
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { name } = request.params
   const { data } = await api.read<{ data: AssetUseView[] }>(`${apiPath(name)}/templates`)

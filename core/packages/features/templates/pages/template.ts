@@ -1,6 +1,6 @@
-import { ApiRefused, type Asked, badge, type Confirmation, documentTypeName, fill, type Html, html, notice, page, pretty, previewFrame,
-  profilesSections, type ProfilesView, sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery, withSubject,
-  wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, badge, type Confirmation, type ConfirmRequest, documentTypeName, fill, type Html, html, notice, page, pretty,
+  previewFrame, profilesSections, type ProfilesView, sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery,
+  withSubject, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type PreviewFormat, previewFormats, savedFormats, type TemplateDetail, type VersionCheck,
   type VersionView } from '../contract/templates.ts'
@@ -72,7 +72,7 @@ function textIn (query: Query, name: string): string {
 }
 
 /** What a reader confirms before a version is published; undefined where none of the latest dispatches speaks against it. */
-async function warning (request: Asked): Promise<Confirmation | undefined> {
+async function warning (request: ConfirmRequest): Promise<Confirmation | undefined> {
   const { api, words } = visitOf(request)
   const [{ id }, version] = [request.params, request.body.get('version') ?? '']
   // The API says what is wrong with the version when it is published.
@@ -92,7 +92,7 @@ async function warning (request: Asked): Promise<Confirmation | undefined> {
 }
 
 /** Asks before a template is withdrawn, with all its versions. */
-async function withdrawal (request: Asked): Promise<Confirmation> {
+async function withdrawal (request: ConfirmRequest): Promise<Confirmation> {
   const visit = visitOf(request)
   const { words } = visit
   const { template: { id, name }, versions } = await find(visit, request.params.id, {})

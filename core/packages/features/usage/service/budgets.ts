@@ -1,5 +1,5 @@
 import { type Actor, addBudget, type AuditAuthor, type Budget, changeBudget, type LinkMail, listBudgets, listBudgetsToMail,
-  listCompaniesToTell, listToldPeople, noteAudit, noteMailed, noteTold, notifyUrlOf, removeBudget } from '@dispatch/accounts'
+  listCompaniesToNotify, listNotifiedPeople, markNotified, noteAudit, noteMailed, notifyUrlOf, removeBudget } from '@dispatch/accounts'
 import { type Log, uuidOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import type { Outbox } from '@dispatch/core'
@@ -52,7 +52,7 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
   async function mail (companyId: number): Promise<void> {
     const due = await listBudgetsToMail(database, companyId)
     const failures: unknown[] = []
-    const admins = due.length > 0 && await linkMail.offered() ? await listToldPeople(database, companyId, 'admins') : []
+    const admins = due.length > 0 && await linkMail.offered() ? await listNotifiedPeople(database, companyId, 'admins') : []
     for (const { userId, email: to, language } of admins) {
       const words = language === 'fr' ? fr : en
       for (const { budgetId, month, percent, unit, amount, used, hard, scope } of due) {
@@ -73,7 +73,7 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
   }
 
   async function tellByCallbacks (companyId: number): Promise<void> {
-    await noteTold(database, companyId, async (queries, due) => {
+    await markNotified(database, companyId, async (queries, due) => {
       const { budgetId, scope, subject, unit, amount, used, percent, hard: hardStop, month } = due
       const data = { companyId, budgetId, scope, subject, unit, amount, used, percent, hardStop, month }
       const url = await notifyUrlOf(queries, companyId)
@@ -123,7 +123,7 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
     },
 
     async tell () {
-      let companies = await listCompaniesToTell(database, 0)
+      let companies = await listCompaniesToNotify(database, 0)
       while (companies.length > 0) {
         for (const companyId of companies) {
           // What fails is tried again at the next look, and keeps nobody else from being told.
@@ -133,7 +133,7 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
             })
           }
         }
-        companies = await listCompaniesToTell(database, companies.at(-1) ?? 0)
+        companies = await listCompaniesToNotify(database, companies.at(-1) ?? 0)
       }
     }
   }

@@ -1,7 +1,7 @@
 import { type Decimal, Money } from '@dispatch/common'
 import type { PricesView } from '../contract/prices.ts'
 import type { UsageRow } from '../contract/usage.ts'
-import type { Asked, Counted } from '../store/read.ts'
+import type { Counted, UsageFilter } from '../store/read.ts'
 import { amountText, costIn } from './prices.ts'
 
 /** What was counted of each group. */
@@ -11,7 +11,7 @@ type Group = { of: Counted, measures: Map<string, number>, latencies: Map<number
  * The rows of an answer, by time, then those of the most dispatches first. With prices, what of `counted` has one is told by service and
  * provider, whatever was asked for.
  */
-export function rowsOf (counted: readonly Counted[], asked: Asked, prices: PricesView): UsageRow[] {
+export function rowsOf (counted: readonly Counted[], asked: UsageFilter, prices: PricesView): UsageRow[] {
   const costOf = costIn(prices)
   const [byService, byProvider] = [asked.by.includes('service'), asked.by.includes('provider')]
   const groups = new Map<string, Group>()
@@ -32,7 +32,7 @@ export function rowsOf (counted: readonly Counted[], asked: Asked, prices: Price
 
 function rowOf (
   { of, measures, latencies, cost }: Group,
-  { by, metadata, per, service, provider, test }: Asked,
+  { by, metadata, per, service, provider, test }: UsageFilter,
   { currency, prices }: PricesView
 ): UsageRow {
   const count = (measure: string): number => measures.get(`${measure} `) ?? 0

@@ -7,7 +7,7 @@ import { runEvery } from '@dispatch/queue'
 import { type Grouping, groupings, maxRows, type UsageQuery, type UsageView } from '../contract/usage.ts'
 import { countHours } from '../store/count.ts'
 import { readPrices } from '../store/prices.ts'
-import { type Asked, maxCounts, readCountedAt, readUsage } from '../store/read.ts'
+import { maxCounts, readCountedAt, readUsage, type UsageFilter } from '../store/read.ts'
 import { pricedMeasures } from './prices.ts'
 import { rowsOf } from './rows.ts'
 
@@ -35,7 +35,7 @@ export function createUsage ({ database, retentionDays }: { database: Database, 
     },
 
     async read ({ companyId, key }, query) {
-      const asked: Asked = {
+      const asked: UsageFilter = {
         ...spanOf(query, await database.time()),
         ...groupsIn(query),
         companyId,
@@ -79,7 +79,7 @@ function spanOf ({ from, to }: UsageQuery, time: Date): { from: Date, to: Date }
   return { from: new Date(begin), to: new Date(end) }
 }
 
-function groupsIn ({ by = '', per, service, provider, userId }: UsageQuery): Omit<Asked, 'from' | 'to' | 'companyId' | 'test'> {
+function groupsIn ({ by = '', per, service, provider, userId }: UsageQuery): Omit<UsageFilter, 'from' | 'to' | 'companyId' | 'test'> {
   const named = by === '' ? [] : by.split(',')
   const [metadata, ...more] = named.filter((name) => name.startsWith('metadata.')).map((name) => name.slice('metadata.'.length))
   if (more.length > 0) {
@@ -88,7 +88,7 @@ function groupsIn ({ by = '', per, service, provider, userId }: UsageQuery): Omi
   return { by: named.filter((name): name is Grouping => groupings.some((one) => one === name)), metadata, per, service, provider, userId }
 }
 
-function requireShort ({ from, to, metadata, per }: Asked): void {
+function requireShort ({ from, to, metadata, per }: UsageFilter): void {
   if (to.getTime() - from.getTime() <= longestLive) return
   if (metadata !== undefined) throw tooLong('31 days, which is the most that is counted by metadata')
   if (per === 'hour') throw tooLong('31 days, which is the most that is told by hours')

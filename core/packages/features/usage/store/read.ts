@@ -5,7 +5,7 @@ import { partsIn } from './count.ts'
 import { counting, sentAt, type Span } from './source.ts'
 import { tablesIn } from './tables.ts'
 
-export type Asked = Span & {
+export type UsageFilter = Span & {
   by: readonly Grouping[]
   /** The name of a pair of metadata. */
   metadata?: string | undefined
@@ -34,7 +34,7 @@ export type Counted = {
 const columns: Readonly<Record<Grouping, string>> = { service: 'service', provider: 'provider', user: 'user_id', key: 'key' }
 
 /** The groups of an answer: what is not asked for is null in all of them. */
-function groupsOf ({ by, per, priced = [] }: Pick<Asked, 'by' | 'per' | 'priced'>, at: RawBuilder<unknown>): RawBuilder<unknown> {
+function groupsOf ({ by, per, priced = [] }: Pick<UsageFilter, 'by' | 'per' | 'priced'>, at: RawBuilder<unknown>): RawBuilder<unknown> {
   const group = (Object.entries(columns) as [Grouping, string][]).map(([grouping, column]) => {
     const told = sql.ref(column)
     if (by.includes(grouping)) return told
@@ -44,7 +44,7 @@ function groupsOf ({ by, per, priced = [] }: Pick<Asked, 'by' | 'per' | 'priced'
   return sql`${per === undefined ? sql`null::timestamptz` : sql`date_trunc(${per}, ${at}, 'UTC')`} as at, ${sql.join(group)}`
 }
 
-function conditionsOf ({ service, provider, userId, test }: Asked): RawBuilder<unknown> {
+function conditionsOf ({ service, provider, userId, test }: UsageFilter): RawBuilder<unknown> {
   return sql.join([
     sql`test = ${test}`,
     ...service === undefined ? [] : [sql`service = ${service}`],
@@ -60,11 +60,11 @@ export const maxCounts = 200_000
  * What a company has used, by the hours that are counted; by metadata, of the dispatches that are stored. More than `maxCounts`
  * are not all of them.
  */
-export async function readUsage (database: Database, asked: Asked): Promise<Counted[]> {
+export async function readUsage (database: Database, asked: UsageFilter): Promise<Counted[]> {
   return asked.metadata === undefined ? readHours(database, asked) : readDispatches(database, asked, asked.metadata)
 }
 
-async function readHours (database: Database, asked: Asked): Promise<Counted[]> {
+async function readHours (database: Database, asked: UsageFilter): Promise<Counted[]> {
   const { companyId, from, to } = asked
   return database.reading(companyId, async (queries) => {
     const { rows } = await sql<Counted>`
@@ -76,7 +76,7 @@ async function readHours (database: Database, asked: Asked): Promise<Counted[]> 
   })
 }
 
-async function readDispatches (database: Database, asked: Asked, metadata: string): Promise<Counted[]> {
+async function readDispatches (database: Database, asked: UsageFilter, metadata: string): Promise<Counted[]> {
   const value = sql`metadata->>${metadata}::text`
   return database.reading(asked.companyId, async (queries) => {
     const { rows } = await sql<Counted>`with ${counting(asked, value)}

@@ -7,7 +7,7 @@ import { searchKeymap } from '@codemirror/search'
 import { EditorState, type Text } from '@codemirror/state'
 import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view'
 import { phrases } from '../../../language/phrases.ts'
-import { look } from './look.ts'
+import { editorTheme } from './theme.ts'
 
 /** What is wrong in a text. Lines and columns count from 1; `place` is what is said of the place. */
 export type Fault = { message: string, place: string, line?: number, column?: number }
@@ -42,7 +42,7 @@ export function openField (area: HTMLTextAreaElement, changed: () => void): Fiel
         highlightActiveLineGutter(),
         keymap.of([...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
         languages[syntax === 'json' ? 'json' : 'yaml'](),
-        look,
+        editorTheme,
         typing,
         EditorState.phrases.of(document.documentElement.lang === 'fr' ? phrases.fr : {}),
         EditorView.contentAttributes.of(namesOf(area)),

@@ -1,10 +1,10 @@
-import { type LinkMail, listToldPeople, notifyUrlOf } from '@dispatch/accounts'
+import { type LinkMail, listNotifiedPeople, notifyUrlOf } from '@dispatch/accounts'
 import { type Log, uuidOf } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
 import type { Outbox } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { runEvery } from '@dispatch/queue'
-import { listUntold, noteMailed, noteTold, tellLater } from '../store/approvals.ts'
+import { listUnnotified, markNotified, noteMailed, notifyLater } from '../store/approvals.ts'
 import { rulesNow } from '../store/rules.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { words as en } from '../words.en.ts'
@@ -30,9 +30,9 @@ type Needs = {
 }
 
 /** Tells whoever may approve that something waits: by callbacks, and by a mail to each of them. */
-export function createTelling ({ database, linkMail, outbox, log, publicUrl, pages, now }: Needs): () => Promise<void> {
+export function createNotifier ({ database, linkMail, outbox, log, publicUrl, pages, now }: Needs): () => Promise<void> {
   async function tell (row: ApprovalRow): Promise<void> {
-    await noteTold(database, { companyId: row.company_id, approvalId: row.approval_id }, async (queries, told) => {
+    await markNotified(database, { companyId: row.company_id, approvalId: row.approval_id }, async (queries, told) => {
       const url = await notifyUrlOf(queries, told.company_id)
       await outbox.tell(queries, told.company_id, {
         type: 'approval.requested',
@@ -52,7 +52,7 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
     const circles = [...asking.some(({ approvers }) => approvers.length === 0) ? ['admins' as const] : [],
       ...named.length > 0 ? [named] : []]
     const told = status === 'waiting' && await linkMail.offered()
-      ? (await Promise.all(circles.map((who) => listToldPeople(database, companyId, who)))).flat()
+      ? (await Promise.all(circles.map((who) => listNotifiedPeople(database, companyId, who)))).flat()
       : []
     const people = new Map(told.filter((one) => one.userId !== asker.userId).map((one) => [one.userId, one]))
     const failures: unknown[] = []
@@ -81,11 +81,11 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
 
   return async () => {
     for (const [way, column] of [[tell, 'told_at'], [mail, 'mailed_at']] as const) {
-      for (const row of await listUntold(database, column)) {
+      for (const row of await listUnnotified(database, column)) {
         // What fails is tried again later, and keeps nobody else from being told.
         await way(row).catch(async (err: unknown) => {
           log.warn({ err, companyId: row.company_id }, 'a company was not told of an approval in one way: it is tried again')
-          await tellLater(database, { companyId: row.company_id, approvalId: row.approval_id })
+          await notifyLater(database, { companyId: row.company_id, approvalId: row.approval_id })
         })
       }
     }
@@ -94,7 +94,7 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
 
 /** Tells, sends what was left, and ends what has expired, every 5 seconds. */
 export function workOnApprovals (needs: Needs): AsyncDisposable {
-  const tell = createTelling(needs)
+  const tell = createNotifier(needs)
   const working = runEvery(every, async () => {
     await tell()
     await needs.approvals.sweep()

@@ -3,19 +3,19 @@ import { type Attestation, chooseVersion, type ReadPackage, takePackage } from '
 import semver from 'semver'
 import type { PackageSummary } from '../store/adapters.ts'
 import type { KnownCatalog } from './catalogs.ts'
-import { asRefusal } from './take-in.ts'
+import { asRefusal } from './try-package.ts'
 
 /** `here`: the packages that were taken in. */
-type Wish = { code: string, version: string | undefined, here: readonly Pick<PackageSummary, 'version'>[] }
+type Desired = { code: string, version: string | undefined, here: readonly Pick<PackageSummary, 'version'>[] }
 
 /**
  * What is to be fetched from a catalog: the version that is wished for, or a newer one than those that are here. Undefined where none is.
  * `source` is the address of the catalog, `attested` what it says of the version; `read` answers its bytes, verified. Throws
  * `validation_failed` where the catalog does not let it be installed.
  */
-export function wantedOf (
+export function desiredVersion (
   catalogs: readonly KnownCatalog[],
-  { code, version, here }: Wish
+  { code, version, here }: Desired
 ): { source: string, attested: Attestation | undefined, read: () => Promise<ReadPackage> } | undefined {
   if (version !== undefined && here.some((one) => one.version === version)) return undefined
   const known = catalogs.find(({ catalog }) => catalog.adapters.some((adapter) => adapter.code === code))

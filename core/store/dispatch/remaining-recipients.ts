@@ -6,12 +6,12 @@ import type { StepRef } from './runs.ts'
  * The step for the recipients that an accepted e-mail left (its rest). `of`: the first step, whose content it sends. `tries`: how often the
  * rest was tried before. `tryAfter`: seconds until it is tried; without it the rest has failed.
  */
-export type NewRest = StepRef & { of: string, tries: number, tryAfter?: number }
+export type RemainingStep = StepRef & { of: string, tries: number, tryAfter?: number }
 
 /** Records a rest beside the path of its dispatch, in the transaction that records the answer which left it. A rest costs nothing. */
-export async function openRest (
+export async function insertRemainingStep (
   queries: OwnerQueries,
-  { companyId, dispatchId, stepId, of, tries, tryAfter }: NewRest,
+  { companyId, dispatchId, stepId, of, tries, tryAfter }: RemainingStep,
   now: SqlTimestamp
 ): Promise<void> {
   await sql`

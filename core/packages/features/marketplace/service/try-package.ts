@@ -29,7 +29,7 @@ export type TryOptions =
  * Inspects a package and tries it in the sandbox: it must load there, be what its manifest says, and do what its fixtures show. Nothing of
  * it is left behind. Throws `validation_failed`, whose details have the word for what is wrong.
  */
-export async function takeIn (
+export async function tryPackage (
   bytes: Uint8Array,
   { source, registry, attested, files, sandbox, smoke }: TryOptions
 ): Promise<NewPackage> {

@@ -3,24 +3,24 @@ import { DispatchError, refusal } from '@dispatch/contract'
 import { inspectPackage, type PackageManifest } from '@dispatch/marketplace'
 import { LRUCache } from 'lru-cache'
 import type { Catalogs } from './catalogs.ts'
+import { desiredVersion } from './desired-version.ts'
 import { type KnownAdapter, latestOf } from './offers.ts'
-import { wantedOf } from './wanted.ts'
 
 /** What stands in the package of a version that is only in a catalog, or why that is not known. */
-export type Looked = { integrity: string, manifest: PackageManifest } | { problem: { code: string, message: string } }
+export type PackagePreview = { integrity: string, manifest: PackageManifest } | { problem: { code: string, message: string } }
 
 /** Milliseconds: whoever waits for a page is not kept longer by a slow catalog. */
-const lookWithin = 5_000
+const previewTimeout = 5_000
 
 /** Looks into the latest version of an adapter, where it is not here. What was seen is kept: a package never changes. */
-export function createLook (catalogs: Catalogs): (known: KnownAdapter) => Promise<Looked | undefined> {
+export function createPreview (catalogs: Catalogs): (known: KnownAdapter) => Promise<PackagePreview | undefined> {
   const seen = new LRUCache<string, PackageManifest>({ max: 200 })
 
   async function read ({ code }: KnownAdapter, { version, integrity }: { version: string, integrity: string }): Promise<PackageManifest> {
-    const wanted = wantedOf(await catalogs.known(), { code, version, here: [] })
-    if (wanted === undefined) throw late(`No catalog has version ${version} any more.`)
-    const { bytes } = await withTimeLimit(lookWithin, wanted.read(),
-      () => late(`Its package did not come within ${lookWithin / 1000} seconds.`))
+    const desired = desiredVersion(await catalogs.known(), { code, version, here: [] })
+    if (desired === undefined) throw late(`No catalog has version ${version} any more.`)
+    const { bytes } = await withTimeLimit(previewTimeout, desired.read(),
+      () => late(`Its package did not come within ${previewTimeout / 1000} seconds.`))
     const { manifest } = inspectPackage(bytes, { integrity })
     seen.set(integrity, manifest)
     return manifest

@@ -63,7 +63,7 @@ export function rowsHolder (database: Database): Holder {
 
   return {
     kind: 'batchRows',
-    async look (companyId, person, after) {
+    async search (companyId, person, after) {
       const place = after === undefined ? null : placeOf(after)
       const { rows } = await sql<Row & { named: boolean, isUnsent: boolean, hasSealed: boolean }>`
         select batch_id as "batchId", number, is_unsent as "isUnsent", named,

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { createOthersLately } from '../others-lately.ts'
+import { createRecentOthers } from '../recent-others.ts'
 
 await t.test('a company is told of others that have begun something lately, and not of itself', (t) => {
   const clock = { time: 0 }
-  const { begin, besides } = createOthersLately(1000, () => clock.time)
+  const { begin, besides } = createRecentOthers(1000, () => clock.time)
   t.notOk(besides(1), 'nobody')
   begin(1)
   t.notOk(besides(1), 'itself')

@@ -1,19 +1,19 @@
 import type { FairSemaphore } from '@dispatch/common'
 import type { FetchedJob, JobSource, WorkerClock } from './job-source.ts'
 
-/** A worker's looks for jobs. */
-export type Looks = {
+/** A worker's polling for jobs. */
+export type Poller = {
   /** There are new jobs. */
   ring: () => void
-  /** Something has changed that the next look waits for. */
+  /** Something has changed that the next poll waits for. */
   wake: () => void
-  /** Resolves when no look is under way; there is no other. */
+  /** Resolves when no poll is under way; there is no other. */
   close: () => Promise<void>
 }
 
 type Options<Data> = {
   source: Pick<JobSource<Data>, 'fetch'>
-  places: FairSemaphore
+  slots: FairSemaphore
   ownerOf: (job: FetchedJob<Data>) => string
   together: number
   take: (jobs: readonly FetchedJob<Data>[]) => void
@@ -24,23 +24,23 @@ type Options<Data> = {
 /** The owner of jobs that no company has. */
 export const nobody = ''
 
-/** Milliseconds between two looks for jobs that are not new: delayed ones, and those whose announcement was lost. */
+/** Milliseconds between two polls for jobs that are not new: delayed ones, and those whose announcement was lost. */
 const pollEvery = 2_000
 /**
- * Milliseconds between two looks past the jobs of companies that have enough of them here, and how many times as long as such a look takes:
+ * Milliseconds between two polls past the jobs of companies that have enough of them here, and how many times as long as such a poll takes:
  * each reads all of theirs.
  */
 const [passEvery, passShare] = [250, 10]
 /** The most jobs that wait here, whatever their companies. */
 const maxWaiting = 200
 
-/** Looks for jobs, as long as there is room for them. Answers at once; the looks go on. */
-export function lookForJobs<Data> ({ source, places, ownerOf, together, take, failed, clock }: Options<Data>): Looks {
+/** Polls for jobs as long as there is room for them. Answers at once; the polling goes on. */
+export function pollJobs<Data> ({ source, slots, ownerOf, together, take, failed, clock }: Options<Data>): Poller {
   const enough = Math.ceil(together / 2)
   let [closing, rings] = [false, 0]
-  /** Until when nothing is expected where nothing is new; and when companies may be left out again, after a look that found too little. */
+  /** Until when nothing is expected where nothing is new; and when companies may be left out again, after a poll that found too little. */
   let [quietUntil, passAgainAt] = [0, 0]
-  /** The companies that were left out of the last look. */
+  /** The companies that were left out of the last poll. */
   let passed: readonly string[] = []
   /** Those of whom something was fetched in this round: where there are many, each has its turn before one of them has another. */
   let round = new Set<string>()
@@ -51,13 +51,13 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
 
   async function run (): Promise<void> {
     while (!closing) {
-      const { max, without } = wantedOf(places, { enough, together, round })
+      const { max, without } = demandOf(slots, { enough, together, round })
       const time = clock.now()
       const isQuiet = time < quietUntil && passed.every((company) => without.includes(company))
       const pause = Math.max(isQuiet ? quietUntil - time : 0, without.length > 0 ? passAgainAt - time : 0)
       if (max === 0) await rest(pollEvery)
       else if (pause > 0) await rest(pause)
-      else await look(max, without)
+      else await poll(max, without)
     }
   }
 
@@ -71,7 +71,7 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
     return jobs.length
   }
 
-  async function look (max: number, without: string[]): Promise<void> {
+  async function poll (max: number, without: string[]): Promise<void> {
     const [rungBefore, begun] = [rings, clock.now()]
     quietUntil = 0
     wake = () => undefined
@@ -96,7 +96,7 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
   async function scout (): Promise<void> {
     while (!closing && round.size > together) {
       const begun = clock.now()
-      if (waitingIn(places) < maxWaiting) await fetch(enough, [...roundBefore.union(round)])
+      if (waitingIn(slots) < maxWaiting) await fetch(enough, [...roundBefore.union(round)])
       await pauseFor(clock, Math.max(passEvery, passShare * (clock.now() - begun)), (end) => {
         endScouting = end
       })
@@ -129,21 +129,21 @@ export function lookForJobs<Data> ({ source, places, ownerOf, together, take, fa
 }
 
 /** What is to be fetched now: how many, and without whom. Where all that is wanted of those who compete is here, only others are. */
-function wantedOf (
-  places: FairSemaphore,
+function demandOf (
+  slots: FairSemaphore,
   { enough, together, round }: { enough: number, together: number, round: ReadonlySet<string> }
 ): { max: number, without: string[] } {
-  const room = together - places.demand()
-  if (waitingIn(places) >= maxWaiting) return { max: 0, without: [] }
+  const room = together - slots.demand()
+  if (waitingIn(slots) >= maxWaiting) return { max: 0, without: [] }
   const isOpen = room >= enough
   const waitingAtLeast = isOpen ? enough : 0
-  const companies = places.owners().filter(({ owner, waiting }) => owner !== nobody && waiting >= waitingAtLeast)
+  const companies = slots.owners().filter(({ owner, waiting }) => owner !== nobody && waiting >= waitingAtLeast)
   const without = new Set([...companies.map(({ owner }) => String(owner)), ...(round.size > together ? round : [])])
-  return { max: isOpen ? room : places.hasRoom() ? 1 : 0, without: [...without] }
+  return { max: isOpen ? room : slots.hasRoom() ? 1 : 0, without: [...without] }
 }
 
-function waitingIn (places: FairSemaphore): number {
-  return places.owners().reduce((sum, { waiting }) => sum + waiting, 0)
+function waitingIn (slots: FairSemaphore): number {
+  return slots.owners().reduce((sum, { waiting }) => sum + waiting, 0)
 }
 
 /** Waits for so long, or until what `endedBy` is given is called. */

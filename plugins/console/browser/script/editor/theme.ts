@@ -40,4 +40,4 @@ const colours = HighlightStyle.define([
 ])
 
 /** How an editor looks. */
-export const look = [theme, syntaxHighlighting(colours)]
+export const editorTheme = [theme, syntaxHighlighting(colours)]

@@ -2,31 +2,31 @@ import { createFairSemaphore, once, type Permit } from '@dispatch/common'
 import { failureError } from '@dispatch/vendor-io/outcome'
 import type { Adapter, Worker } from './adapter.ts'
 
-/** Something that has a place: it gives it back once, and before that may leave it to others for as long as it only waits. */
-export type Place = { release: () => void, park: () => void }
+/** Something that has a slot: it gives it back once, and before that may leave it to others for as long as it only waits. */
+export type Slot = { release: () => void, park: () => void }
 
-/** The places of the processes: those who work with one process share one. */
-export type Places = {
-  /** A place for the process of a key. Throws a failure where none is free in time. */
-  hold: (key: string, adapter: Adapter, worker: Worker) => Promise<Place>
+/** The slots of the processes: those who work with one process share one. */
+export type Slots = {
+  /** A slot for the process of a key. Throws a failure where none is free in time. */
+  hold: (key: string, adapter: Adapter, worker: Worker) => Promise<Slot>
   close: () => void
 }
 
 /**
- * Those who use the process of an account together; after a while others have their turn. Where all of them are parked, the place has been
+ * Those who use the process of an account together; after a while others have their turn. Where all of them are parked, the slot has been
  * left to others: the process goes on without one, and whoever comes joins it.
  */
 type Holding = { permit: Permit, users: number, parked: number, left: boolean, since: number }
 
-/** How much work of one company, and of all, may wait for a place. */
+/** How much work of one company, and of all, may wait for a slot. */
 const [maxWaiting, maxWaitingInAll] = [200, 2_000]
-/** Milliseconds that an account keeps its place while others wait for one. */
+/** Milliseconds that an account keeps its slot while others wait for one. */
 const turn = 1_000
 
-/** `maxProcesses` places, and as many more for those that only wait for somebody else. Work waits for one for `waitLimit` milliseconds. */
-export function createPlaces ({ maxProcesses, waitLimit }: { maxProcesses: number, waitLimit: number }): Places {
+/** `maxProcesses` slots, and as many more for those that only wait for somebody else. Work waits for one for `waitLimit` milliseconds. */
+export function createSlots ({ maxProcesses, waitLimit }: { maxProcesses: number, waitLimit: number }): Slots {
   const holdings = new Map<string, Holding>()
-  const places = createFairSemaphore({
+  const slots = createFairSemaphore({
     total: maxProcesses,
     max: 2 * maxProcesses,
     perOwner: maxProcesses,
@@ -38,7 +38,7 @@ export function createPlaces ({ maxProcesses, waitLimit }: { maxProcesses: numbe
 
   async function newHolding (key: string, { code }: Adapter, { account, ended }: Worker): Promise<Holding> {
     const [company = ''] = account.split('|')
-    const permit = await places.acquire(company, ended === undefined ? undefined : () => ended)
+    const permit = await slots.acquire(company, ended === undefined ? undefined : () => ended)
     if (permit === undefined) {
       throw failureError({
         word: 'provider_unavailable',
@@ -51,7 +51,7 @@ export function createPlaces ({ maxProcesses, waitLimit }: { maxProcesses: numbe
     return holding
   }
 
-  function join (key: string, holding: Holding): Place {
+  function join (key: string, holding: Holding): Slot {
     let parked = false
     const park = once(() => {
       parked = true
@@ -77,10 +77,10 @@ export function createPlaces ({ maxProcesses, waitLimit }: { maxProcesses: numbe
   return {
     async hold (key, adapter, worker) {
       const known = holdings.get(key)
-      const joins = known !== undefined && (known.left || places.demand() === 0 || Date.now() - known.since < turn)
+      const joins = known !== undefined && (known.left || slots.demand() === 0 || Date.now() - known.since < turn)
       return join(key, joins ? known : await newHolding(key, adapter, worker))
     },
-    close: places.close
+    close: slots.close
   }
 }
 

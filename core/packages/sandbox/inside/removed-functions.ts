@@ -16,7 +16,7 @@ const names: readonly (readonly [object, readonly string[]])[] = [
 ]
 
 /** Takes functions away that an adapter has no use for: where the system itself holds nothing, they are the shortest ways out. */
-export function takeAway (): void {
+export function removeFunctions (): void {
   for (const [object, functions] of names) {
     for (const name of functions) {
       if (!Reflect.deleteProperty(object, name)) throw new Error(`"${name}" cannot be taken away.`)

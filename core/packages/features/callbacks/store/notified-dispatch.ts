@@ -4,15 +4,15 @@ import type { CompanyQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 
 /** A dispatch at an event that is told, the enabled endpoints that are told of it, and whether the company has a feed of events. */
-export type ToldDispatch = { record: DispatchRecord, endpointIds: readonly string[], hasFeed: boolean }
+export type NotifiedDispatch = { record: DispatchRecord, endpointIds: readonly string[], hasFeed: boolean }
 
 /** The dispatch of an event of this type; undefined where nobody is to be told: no address of its own, no endpoint and no feed. */
-export async function readToldDispatch (
+export async function readNotifiedDispatch (
   queries: CompanyQueries,
   companyId: number,
   dispatchId: string,
   type: CallbackType
-): Promise<ToldDispatch | undefined> {
+): Promise<NotifiedDispatch | undefined> {
   // One statement, so that companies without endpoints and a feed pay nothing for those of others.
   const found = await queries.selectFrom('dispatches').select(dispatchColumns)
     .select(sql<string[]>`array(select endpoint_id from callback_endpoints as endpoint where endpoint.company_id = ${companyId}

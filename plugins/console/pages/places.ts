@@ -1,2 +1,0 @@
-/** Places on the page of a dispatch to which the failure of a step leads. */
-export const places = { retry: 'retry', anew: 'anew', resolve: 'resolve', correct: (service: string): string => `correct-${service}` }
