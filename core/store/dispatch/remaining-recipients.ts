@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import type { StepRef } from './runs.ts'
 
 /**
- * The step for the recipients that an accepted e-mail left (its rest). `of`: the first step, whose content it sends. `tries`: how often the
- * rest was tried before. `tryAfter`: seconds until it is tried; without it the rest has failed.
+ * The step for the remaining recipients of an accepted e-mail (its rest). `of`: the first step, whose content it sends. `tries`: how often
+ * it was tried before. `tryAfter`: seconds until it is tried; without it the step has failed.
  */
 export type RemainingStep = StepRef & { of: string, tries: number, tryAfter?: number }
 
-/** Records a rest beside the path of its dispatch, in the transaction that records the answer which left it. A rest costs nothing. */
+/** Records the step beside the path of its dispatch, in the transaction that records the answer. It costs nothing. */
 export async function insertRemainingStep (
   queries: OwnerQueries,
   { companyId, dispatchId, stepId, of, tries, tryAfter }: RemainingStep,

@@ -55,14 +55,14 @@ function revokeForm (words: Words, { id, name }: KeyView): Html {
 }
 
 /** A form that was refused, or whose key was made `already`. */
-type ConfirmRequest = { typed?: Typed | undefined, already?: Html | undefined }
+type KeyForm = { typed?: Typed | undefined, already?: Html | undefined }
 
 /** The form for a new key. `newest` is the newest key when it is shown: {@link madeBy} knows by it what the form has made. */
 export function keyForm (
   { words, actor, mode }: Visit,
   newest: string,
   users: readonly UserView[],
-  { typed, already = html`` }: ConfirmRequest
+  { typed, already = html`` }: KeyForm
 ): Html {
   const valueOf = (name: string): string => typed?.body.get(name) ?? ''
   const others = users.filter(({ id, disabled }) => id !== actor.userId && !disabled)

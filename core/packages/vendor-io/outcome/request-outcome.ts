@@ -83,7 +83,7 @@ export function codeOf (error: unknown): string {
 /** One request of a call, or one file: the same object from beginning to end. `unsafe`: it changes something at the vendor. */
 export type VendorRequest = { unsafe: boolean }
 
-/** How far a call has come, and the doubt that the host must remember. */
+/** How far a call has come, and whether its outcome is uncertain, which the host must remember. */
 export type CallProgress = {
   /** The point of no return: requests after it can no longer be repeated. */
   passCheckpoint: () => void
@@ -98,7 +98,7 @@ export type CallProgress = {
   done: (request: VendorRequest) => void
   /**
    * The error word for a failed request. `refusal` is the word for the outcome `refused`; where it is about the recipient alone, for `not
-   * done` too. A doubt is remembered.
+   * done` too. What is uncertain is remembered.
    */
   failed: (
     verdict: Exclude<RequestOutcome, 'done'>,
@@ -106,7 +106,7 @@ export type CallProgress = {
     told: { refusal: ProviderErrorWord, message: string }
   ) => ProviderErrorWord
   /**
-   * The first doubt about what the vendor accepted: a request whose outcome is unknown, or that is still under way. With a doubt, a refusal
+   * Why it is uncertain what the vendor accepted: the first request whose outcome is unknown, or one that is still under way. Then a refusal
    * that the provider reports does not count.
    */
   readonly uncertain: Failure | undefined

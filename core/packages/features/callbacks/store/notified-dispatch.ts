@@ -3,10 +3,10 @@ import { dispatchColumns, type DispatchRecord, withSteps } from '@dispatch/core'
 import type { CompanyQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 
-/** A dispatch at an event that is told, the enabled endpoints that are told of it, and whether the company has a feed of events. */
+/** A dispatch at an event that is notified, the enabled endpoints that get it, and whether the company has a feed of events. */
 export type NotifiedDispatch = { record: DispatchRecord, endpointIds: readonly string[], hasFeed: boolean }
 
-/** The dispatch of an event of this type; undefined where nobody is to be told: no address of its own, no endpoint and no feed. */
+/** The dispatch of an event of this type; undefined where nobody is notified: no address of its own, no endpoint and no feed. */
 export async function readNotifiedDispatch (
   queries: CompanyQueries,
   companyId: number,

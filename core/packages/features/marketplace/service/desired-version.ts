@@ -5,11 +5,11 @@ import type { PackageSummary } from '../store/adapters.ts'
 import type { KnownCatalog } from './catalogs.ts'
 import { asRefusal } from './try-package.ts'
 
-/** `here`: the packages that were taken in. */
+/** `here`: the packages that are here already. */
 type Desired = { code: string, version: string | undefined, here: readonly Pick<PackageSummary, 'version'>[] }
 
 /**
- * What is to be fetched from a catalog: the version that is wished for, or a newer one than those that are here. Undefined where none is.
+ * What is to be fetched from a catalog: the desired version, or a newer one than those that are here. Undefined where there is nothing.
  * `source` is the address of the catalog, `attested` what it says of the version; `read` answers its bytes, verified. Throws
  * `validation_failed` where the catalog does not let it be installed.
  */
