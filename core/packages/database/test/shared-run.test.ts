@@ -31,23 +31,30 @@ await t.test('all that wait share the run that begins after them', async (t) => 
 })
 
 await t.test('runs that are shared begin apart; who asks alone waits for nothing', async (t) => {
-  const minInterval = 200
-  const begun: number[] = []
+  let [time, runs] = [0, 0]
+  const pauses: number[] = []
+  const clock = {
+    now: () => time,
+    pause: (milliseconds: number) => {
+      pauses.push(milliseconds)
+      time += milliseconds
+      return Promise.resolve()
+    }
+  }
   const asked = createSharedRun(() => {
-    begun.push(performance.now())
+    runs++
+    time += 50
     return Promise.resolve()
-  }, { minInterval })
-  const since = (nth: number): number => (begun[nth] ?? NaN) - (begun[nth - 1] ?? NaN)
+  }, { minInterval: 200, clock })
   await asked()
   await asked()
-  t.ok(since(1) < minInterval / 2, `${since(1)} ms, alone`)
+  t.same([runs, pauses], [2, []], 'alone')
   await Promise.all([asked(), asked()])
-  // A timer may fire a millisecond early.
-  t.ok(since(2) > minInterval - 2, `${since(2)} ms, two at the same time`)
+  t.same([runs, pauses.splice(0)], [3, [150]], 'two at the same time')
   await asked()
-  t.ok(since(3) > minInterval - 2, `${since(3)} ms, after two`)
+  t.same([runs, pauses.splice(0)], [4, [150]], 'after two')
   await asked()
-  t.ok(since(4) < minInterval / 2, `${since(4)} ms, alone again`)
+  t.same([runs, pauses], [5, []], 'alone again')
 })
 
 /** Makes a function that writes to the log of the server; it answers where. */
