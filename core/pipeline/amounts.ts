@@ -11,7 +11,7 @@ export type AmountStep = { service: ServiceName, fields: JsonObject, data: JsonO
 
 type Amount = ApprovalSubject['amount']
 
-/** Documents that are made of documents are followed so far. */
+/** How deep documents that are made of other documents are followed. */
 const deepest = 4
 
 /** The largest amount in the documents that steps make. */
@@ -26,7 +26,7 @@ export function amountIn (steps: readonly AmountStep[]): Amount {
   }))
 }
 
-/** One that is unknown may be larger than every other. */
+/** An unknown amount counts as the largest: it may be. */
 export function largestOf (amounts: readonly Amount[]): Amount {
   if (amounts.includes('unknown')) return 'unknown'
   return amounts.flatMap((one) => one === undefined || one === 'unknown' ? [] : [one]).toSorted((a, b) => b.value - a.value)[0]

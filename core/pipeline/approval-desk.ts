@@ -50,7 +50,7 @@ export type PendingBatch = BatchToApprove & {
   pause: (queries: CompanyQueries) => Promise<boolean>
 }
 
-/** What a company wants two people for. A feature brings it. */
+/** The rules of a company by which a second person has to approve. A feature brings it. */
 export type ApprovalDesk = {
   /**
    * The rules by which somebody else has to approve one of what is asked; none where it may be sent at once. `asked` is found where the
@@ -61,8 +61,8 @@ export type ApprovalDesk = {
     asked: () => Promise<readonly ApprovalSubject[]>
   ) => Promise<readonly ApprovalRuleRef[]>
   /**
-   * What waits under an idempotency key. Throws `approval_required` where it was refused, and `idempotency_key_reused` for another
-   * request.
+   * The request that waits under an idempotency key. Throws `approval_required` where it was refused, and `idempotency_key_reused` for
+   * another request.
    */
   waitingUnder: (companyId: number, key: { key: string, fingerprint: string }) => Promise<WaitingView | undefined>
   /** Keeps a request until somebody decides. Throws `rate_limited` where too many of the company wait. */
@@ -71,6 +71,6 @@ export type ApprovalDesk = {
   keepBatch: (kept: PendingBatch & { rules: readonly ApprovalRuleRef[] }) => Promise<void>
   /** The rules by which it was approved: a batch after `since`, the last change of what its rows are made of. */
   approvedBy: (companyId: number, of: { batchId: string, since?: Date } | { dispatchId: string }) => Promise<readonly string[]>
-  /** Until when what is kept now waits at most. */
+  /** When a request that is kept now expires. */
   waitsUntil: () => Date
 }

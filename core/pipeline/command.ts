@@ -26,7 +26,7 @@ export type DispatchCommand = {
   seen?: string
   /** The id that the dispatch gets, where the service itself asks for it; any new one unless given. */
   dispatchId?: string
-  /** Who has prepared it, where the service itself asks for it: what a rule wants two people for, another one sends. */
+  /** Who has prepared it, where the service itself asks for it: where a rule wants a second person, somebody else has to send it. */
   preparedBy?: number
   file?: ReceivedFile
 }

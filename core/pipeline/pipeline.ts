@@ -43,7 +43,7 @@ export type Pipeline =
     validate: (command: DispatchCommand, how?: Lookup) => Promise<ValidationResponse>
     /** The same for whoever decides about it. */
     review: (command: DispatchCommand) => Promise<Review>
-    /** What the review would say stands for all of it: nobody outside is asked for that. */
+    /** The hash of what a review would say; no provider and no directory is asked for it. */
     seen: (command: DispatchCommand) => Promise<string>
     /** The same for a row of a batch. */
     checkRow: (command: DispatchCommand) => Promise<CheckedRow>
@@ -178,7 +178,7 @@ function refuseIfStrict ({ strict }: DispatchCommand, warnings: readonly Problem
   if (strict === true && warnings.length > 0) throw refusal('validation_failed', warnings)
 }
 
-/** The plan of a validation. That it is not there in time says nothing of the request. */
+/** The plan of a validation. One that is late says nothing against the request. */
 export async function planInTime<Plan> (plan: Promise<Plan>, limit = validationLimit): Promise<Plan> {
   return await withTimeLimit(limit, plan,
     () => new DispatchError('timeout', `The validation took longer than ${limit / 1000} seconds: try again later.`))

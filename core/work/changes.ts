@@ -5,14 +5,13 @@ import type { DispatchRows } from '../store/dispatch/dispatch-rows.ts'
 import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'
 
 /**
- * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share three queries every second;
- * nobody holds a connection meanwhile. Each function that follows calls back with the present state first, and returns the function that
- * ends it.
+ * Notifies those who wait for a change, whichever process makes it. All who wait in a process share three queries every second; nobody
+ * holds a connection meanwhile. Each function calls back with the present state first, and returns the function that ends it.
  */
 export type Changes = {
   /** Follows the status of a dispatch, its timeline and what features keep of it. */
   ofDispatch: (dispatchId: string, changed: () => void) => () => void
-  /** Follows the statuses of the company's newest dispatches: told are those that are new or have another status. */
+  /** Follows the statuses of the company's newest dispatches: calls back with those that are new or have another status. */
   ofCompany: (companyId: number, changed: (statuses: readonly StatusRow[]) => void) => () => void
   /** Calls back when somebody's session has ended, or their user is disabled. */
   ofPresence: (presence: Presence, over: () => void) => () => void

@@ -10,7 +10,7 @@ const [together, max] = [500, 50_000]
 
 /**
  * Lets what waits for a retry of a provider go on at once, after an outage of its vendor: an admin for the company, an operator for all
- * companies. Answers how many dispatches, deferred steps and rests of e-mails go on.
+ * companies. Answers how many dispatches, deferred steps and steps for remaining recipients go on.
  */
 export type ReleaseQueue = (what: Omit<ReleaseFilter, 'companyId'>, by: { actor: Actor, author: AuditAuthor }) => Promise<number>
 

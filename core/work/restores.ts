@@ -20,8 +20,8 @@ type MarkPlace = {
 }
 
 /**
- * Milliseconds between two looks at how far the database has come, and seconds that it has come further within: while something is begun,
- * and while nothing is. So a database that is put back by a second is behind.
+ * Milliseconds between two polls of how far the database has come, and seconds between two notes of that: while something is begun, and
+ * while nothing is. So a database that is put back by a second is behind.
  */
 const [pollInterval, advanceEvery, idleAdvanceEvery] = [400, 0.35, 5]
 
@@ -79,7 +79,7 @@ export async function followRestores ({ database, places, log, milliseconds = po
     if (verdict === 'same') {
       if (!found.marked) await finishMarking()
     } else {
-      // Nothing tells when the backup was made of which a release before began the life.
+      // An earlier release began this life: nothing says when its backup was made.
       const to = verdict === 'other' ? found.firstAt : found.at
       if (await beginLineage(database, { lineage: found.lineage, to })) {
         log.error({ restoredTo: to },

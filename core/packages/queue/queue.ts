@@ -79,7 +79,7 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
   look: 'exclusive',
   deferred: 'exclusive',
   saying: 'short',
-  look: 'exclusive',
+  poll: 'exclusive',
   sweep: 'exclusive',
   callback: 'short',
   retention: 'short'

@@ -10,7 +10,7 @@ import { isSame } from './lists.ts'
 import { recordedData, recordedTemplate } from './recorded-template.ts'
 import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
 
-/** What keeps another provider from doing a step of a recorded dispatch, and not the one that has it. None where it is no longer known. */
+/** What keeps another provider, but not the present one, from doing a recorded step; nothing where that is no longer known. */
 export type Alternatives = {
   /** By the rules of the service. */
   faults: (step: StepRecord, choice: Choice) => readonly Problem[]
@@ -39,7 +39,7 @@ export async function findAlternatives (
   for (const step of record.steps) planned.set(step, await plannedStep(dependencies, record, step, choose(step)))
   const draft = draftOf(record, [...planned.values()])
   const find = (tried: ResolvedRequest): readonly Problem[] | undefined => faultsIn(dependencies, record, tried, link)
-  // What is found of the draft as it is: the same of another provider is not that one's fault.
+  // Problems of the draft itself: another provider that has them, too, is not to blame.
   const had = record.data === null ? undefined : find(draft)
   const judged = (step: StepRecord): ResolvedStep | undefined => had === undefined ? undefined : whole(record, step, planned.get(step))
   return {

@@ -41,7 +41,7 @@ export function checkRequest (draft: ResolvedRequest, options: CheckOptions): Pr
   return presentable(allOf(found, 'warnings'))
 }
 
-/** The findings of a template without its warnings of data that services read: that no page shows them is nobody's mistake. */
+/** The findings of a template without warnings of data that no page shows but a service reads: these are no mistake. */
 function withoutRead (findings: Findings, steps: readonly ResolvedStep[]): Findings {
   const { warnings = [] } = findings
   if (!warnings.some(({ code }) => code === 'unused_field')) return findings
@@ -112,7 +112,7 @@ function findingsOf (
   ]
 }
 
-/** Warns of what our own document would show, and that of the vendor does not. */
+/** Warns of what our own document would show and the vendor's does not. */
 function checkCarried (
   { service, fields, choice, template, ...step }: ResolvedStep,
   { templateFindings, signing, metadata }: Pick<Evaluation, 'templateFindings' | 'signing'> & Pick<DispatchRequest, 'metadata'>
@@ -131,7 +131,7 @@ function checkCarried (
   }
 }
 
-/** Warns of what the request says and the provider's vendor does nothing with. */
+/** Warns of fields of the request that the vendor ignores. */
 function checkIgnored ({ service, fields, settings, choice, template, at }: ResolvedStep): Findings {
   const ignores = choice?.provider?.manifest.services[service]?.ignores
   if (choice?.provider === undefined || ignores === undefined) return {}

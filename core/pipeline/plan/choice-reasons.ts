@@ -18,7 +18,7 @@ export function whyChosen (step: ChosenStep, left: readonly Left[]): string {
   const of = `the list that is the ${choosing[chosenBy]}`
   // Releases up to 1.1.0 have not noted a provider that was left before it was called.
   if (before !== undefined) return `It follows ${before.code === null ? 'another one' : `"${before.code}"`} in ${of}.`
-  // Of a list nothing is kept after a doubt or a correction, nor where only one of it could do the step.
+  // The list is dropped once a step is uncertain or corrected, and where only one of it could do the step.
   if (list === null) return `The ${choosing[chosenBy]} chose it.`
   const total = list.reduce((sum, { weight = 0 }) => sum + weight, 0)
   const { weight = 0 } = list.find((one) => one.code === code) ?? {}

@@ -37,7 +37,7 @@ async function orderList (
     const tried = { ...rest, choice: entry.choice }
     found.push({ entry, faults: await find(withStep(draft, step, tried)) })
   }
-  // What all of them have is the request's own fault.
+  // A problem that all providers have is the request's own.
   const isOwn = (problem: Problem): boolean => !found.every(({ faults }) => faults.some((other) => isSame(problem, other)))
   const candidates = found.map(({ entry, faults }) => ({ entry, own: entry.choice.chosen ? faults.filter(isOwn) : faults }))
   const able = drawFirst(candidates.filter(({ entry, own }) => entry.choice.chosen && own.length === 0), ({ entry }) => entry.weight,

@@ -121,7 +121,7 @@ export function takeStatements (steps: readonly StatedStep[]): ResolvedStep[] {
   return whole
 }
 
-/** The field of a step that the subject of its template takes the place of; undefined where nothing does. */
+/** The field of a step that the subject of its template replaces; undefined where there is none. */
 export function subjectMadeBy ({ service, fields, template }: Pick<ResolvedStep, 'service' | 'fields'> & { template?: TemplateContent }):
   | string
   | undefined

@@ -83,7 +83,7 @@ export function createTemplateChecks (templateWorkers: Pick<
 >): <Draft extends Pick<ResolvedRequest, 'steps' | 'deferred'>>(draft: Draft) => Promise<CheckedData<Draft>> {
   const shared = createSharedChecks()
 
-  /** Fields that only the service says are no fields of the request: that they are not shown is nobody's mistake. */
+  /** Fields that only the service adds are no fields of the request: it is no mistake that they are not shown. */
   async function find (given: TemplateStep, draft: Pick<ResolvedRequest, 'steps'>, signing: Signing | undefined): Promise<StepFindings> {
     const { template } = given
     const data = shownData(given, draft.steps)

@@ -6,8 +6,8 @@ import type { DispatchCommand } from '../command.ts'
 import type { DispatchPlan } from './plan.ts'
 
 /**
- * Warns of each recipient whom the directory of the step's provider, or that of Peppol, does not know, or who receives nothing any more. No
- * answer says nothing.
+ * Warns of each recipient whom the directory of the step's provider, or that of Peppol, does not know, or who receives nothing any more. A
+ * directory that does not answer warns of nobody.
  */
 export async function unknownRecipients (
   { directories }: { directories: Pick<Directories, 'unknownIn'> },

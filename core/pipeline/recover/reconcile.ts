@@ -116,7 +116,7 @@ async function learn (dependencies: StepDependencies, run: Run, step: Step, sinc
   return prepares === true && context.resources.checkpoint.id === undefined ? neverBegun(step) : {}
 }
 
-/** A database that is lost may have had another provider of the list do it: that this one has not proves nothing. */
+/** A lost database may have given the step to another provider of its list, so that a miss of this one proves nothing. */
 function isAmongLost ({ state: { restored }, by }: CallableStep): boolean {
   return restored === true && by.list !== undefined
 }

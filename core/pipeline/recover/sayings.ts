@@ -214,7 +214,7 @@ function momentOf (at: string): Date | undefined {
   }
 }
 
-/** The same said of the same step has the same id, whoever says it and however often. */
+/** The same statement about the same step has the same id, whoever makes it and however often. */
 function messageId (stepId: string, body: SayingBody): string {
   const hex = hash('sha256', `${stepId}\n${canonicalJson(body)}`)
   // A UUID of version 8: of our own making.

@@ -22,7 +22,7 @@ const statusLimit = 15_000
 /**
  * Asks the vendors of the accepted steps of a dispatch to take them back, the last step first, under the lease of the dispatch. What a
  * vendor says moves the delivery status alone: an accepted dispatch stays what it is, and is paid. Throws `conflict` when nothing can be
- * taken back, a vendor refuses, or another run has the dispatch; and what the failure of a vendor is otherwise.
+ * taken back, a vendor refuses, or another run has the dispatch; otherwise the error of the vendor that failed.
  */
 export async function cancelAtVendors (
   dependencies: AfterwardsDependencies,
@@ -39,7 +39,7 @@ export async function cancelAtVendors (
     await dependencies.database.company(ref.companyId, async (queries) => audited(queries))
     const failures: DispatchError[] = []
     for (const one of steps) failures.push(...await takeBack(dependencies, one, { runId, actor }).then(() => [], failureOf))
-    // What nobody knows is more important than what has not changed.
+    // An unknown end matters more than an unchanged one.
     const worst = failures.find(({ word }) => word === 'outcome_unknown') ?? failures[0]
     if (worst !== undefined) throw worst
   })
@@ -59,7 +59,7 @@ async function cancellableSteps (
   return found
 }
 
-/** What one vendor makes of it keeps no other from being asked; a failure of our own does. */
+/** After the failure of one vendor the others are still asked; after a failure of our own they are not. */
 function failureOf (error: unknown): DispatchError[] {
   if (error instanceof DispatchError) return [error]
   throw error

@@ -9,7 +9,7 @@ export function mergedResponse ({ response, rests }: Pick<StepRecord, 'response'
   return response === null ? null : rests.reduce(withRest, response)
 }
 
-/** The outcome of a rest: a step that sends to the recipients that an earlier call left. */
+/** The outcome of a rest: a step that sends to the remaining recipients of an earlier call. */
 type RestState = Pick<StepRow, 'status' | 'response' | 'error' | 'next_try_at'>
 
 /** An answer updated by the outcome of one rest. */

@@ -12,7 +12,7 @@ import { retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
 /**
- * What is done in the transaction in which a step ends. The recipients that it left get a step of their own, until the retry policy ends.
+ * What is done in the transaction in which a step ends. Its remaining recipients get a step of their own, until the retry policy ends.
  * Once no recipient is left, the company is told what has become of them. It is also told of a deferred step that has failed.
  */
 export function followUpsOf (

@@ -80,7 +80,7 @@ async function runWithOne (dependencies: StepDependencies, run: Run, planned: St
   return runWithOne(dependencies, run, following, hand)
 }
 
-/** Of a step that may have been done by a database that is lost nothing is sent: what became of it is found out first. */
+/** Settles a step as uncertain that a lost database may have done: its outcome is found out before anything is sent. */
 async function doubt (dependencies: SettleDependencies, run: Run, step: Step): Promise<Settled> {
   const end = await settle(dependencies, run, step, { settlement: lostWithDatabase, actor: { kind: 'system' } })
   advance(run, settled(step, lostWithDatabase))

@@ -437,7 +437,7 @@ await t.test('a person who is erased is gone from what was received, and it is n
   const person = personOf({ addresses: ['ada@letang.example'], numbers: [], references: [] })
   const author = { userId: 1, companyId, address: '', requestId: '' }
   for (const holder of receivedHolders(database, two[0].clean)) {
-    const { found } = await holder.look(companyId, person, undefined)
+    const { found } = await holder.search(companyId, person, undefined)
     t.equal(found.length, 1, holder.kind)
     const ids = found.map((one) => one.id)
     t.equal((await owner.transaction().execute((queries) => holder.erase(queries, { companyId, person, author }, ids))).waiting, 0)
