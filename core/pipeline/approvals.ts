@@ -7,13 +7,13 @@ import { hash } from 'node:crypto'
 import type { DispatchRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../store/dispatch/runs.ts'
 import { amountIn, type AmountStep, foundInGiven, largestOf } from './amounts.ts'
-import type { ApprovalDesk, Asked, AskedBatch, AskedRows, AskingRule } from './approval-desk.ts'
+import type { ApprovalDesk, ApprovalRuleRef, ApprovalSubject, BatchToApprove, RowsToApprove } from './approval-desk.ts'
 import type { DispatchCommand } from './command.ts'
 import type { DispatchPlan } from './plan/plan.ts'
 import { recordedData } from './plan/recorded-template.ts'
 
 /** A step as the rules see it. */
-type AskedStep = AmountStep & { price: number, hasProvider: boolean }
+type StepToApprove = AmountStep & { price: number, hasProvider: boolean }
 
 type Sources = { approvals: readonly ApprovalDesk[], database: Database }
 
@@ -25,7 +25,7 @@ export async function rulesForPlan (
   sources: Sources,
   command: DispatchCommand,
   plan: DispatchPlan
-): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
+): Promise<{ asked: ApprovalSubject, rules: readonly ApprovalRuleRef[] } | undefined> {
   const { actor: { userId }, preparedBy } = command
   if (plan.test || (preparedBy !== undefined && preparedBy !== userId)) return undefined
   const found = await rulesOf(sources, aboutOf(command, plan), stepsOf(plan))
@@ -33,17 +33,17 @@ export async function rulesForPlan (
   return found
 }
 
-/** What rules look at of a plan, whether there are any or not; undefined where nothing of it leaves. */
-export async function askedOf (
+/** What rules would look at in a plan, also where there are none; undefined where nothing of it leaves. */
+export async function approvalSubjectOf (
   { database }: Pick<Sources, 'database'>,
   command: DispatchCommand,
   plan: DispatchPlan
-): Promise<Asked | undefined> {
+): Promise<ApprovalSubject | undefined> {
   const steps = stepsOf(plan)
   return steps.some(({ hasProvider }) => hasProvider) ? await factsOf(database, aboutOf(command, plan), steps) : undefined
 }
 
-const stepsOf = ({ steps, deferred }: DispatchPlan): AskedStep[] =>
+const stepsOf = ({ steps, deferred }: DispatchPlan): StepToApprove[] =>
   [...steps, ...deferred].map(({ service, fields, template, price, by }) => ({
     service,
     fields,
@@ -52,7 +52,7 @@ const stepsOf = ({ steps, deferred }: DispatchPlan): AskedStep[] =>
     hasProvider: by !== undefined
   }))
 
-type About = Pick<Asked, 'actor' | 'rows' | 'recipient'> & { credits?: number }
+type About = Pick<ApprovalSubject, 'actor' | 'rows' | 'recipient'> & { credits?: number }
 
 function aboutOf ({ actor, approval }: DispatchCommand, { facts: { recipient } }: DispatchPlan): About {
   return {
@@ -65,11 +65,11 @@ function aboutOf ({ actor, approval }: DispatchCommand, { facts: { recipient } }
 async function rulesOf (
   { approvals, database }: Sources,
   about: About,
-  steps: readonly AskedStep[]
-): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
+  steps: readonly StepToApprove[]
+): Promise<{ asked: ApprovalSubject, rules: readonly ApprovalRuleRef[] } | undefined> {
   if (approvals.length === 0 || !steps.some(({ hasProvider }) => hasProvider)) return undefined
-  let found: Promise<Asked> | undefined
-  const asked = (): Promise<Asked> => found ??= factsOf(database, about, steps)
+  let found: Promise<ApprovalSubject> | undefined
+  const asked = (): Promise<ApprovalSubject> => found ??= factsOf(database, about, steps)
   const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, async () => [await asked()])))).flat()
   return rules.length === 0 ? undefined : { asked: await asked(), rules }
 }
@@ -77,8 +77,8 @@ async function rulesOf (
 async function factsOf (
   database: Sources['database'],
   { credits: together = 0, ...about }: About,
-  steps: readonly AskedStep[]
-): Promise<Asked> {
+  steps: readonly StepToApprove[]
+): Promise<ApprovalSubject> {
   const sending = steps.filter(({ hasProvider }) => hasProvider)
   const given = await foundInGiven(database, about.actor.companyId, steps)
   const amount = largestOf([amountIn(steps), ...given.amounts])
@@ -94,11 +94,11 @@ async function factsOf (
 /** The rules that want an approval for a batch which it has not got: for all of it, or for one of its rows. */
 export async function rulesForBatch (
   { approvals }: Pick<Sources, 'approvals'>,
-  { actor, batchId, rows, credits, checkedAt }: AskedBatch,
-  found: () => Promise<readonly AskedRows[]>
-): Promise<readonly AskingRule[]> {
+  { actor, batchId, rows, credits, checkedAt }: BatchToApprove,
+  found: () => Promise<readonly RowsToApprove[]>
+): Promise<readonly ApprovalRuleRef[]> {
   const about = { actor, rows }
-  const asked = async (): Promise<Asked[]> => (await found()).map((some) => ({ ...about, credits, ...some }))
+  const asked = async (): Promise<ApprovalSubject[]> => (await found()).map((some) => ({ ...about, credits, ...some }))
   const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, asked)))).flat()
   // Whoever approved it before its rows were checked has not seen those that were refused until then.
   if (rules.length === 0 || checkedAt === null) return rules
@@ -107,8 +107,8 @@ export async function rulesForBatch (
 }
 
 /**
- * What would come of a request, as a hash: of the request itself, its templates with the brand of the company, its providers and its
- * prices. Who decides about it repeats what they have seen. Of a list of providers it is all that can do it, since the first is drawn.
+ * A hash of what would come of a request: of the request itself, its templates with the brand of the company, its providers and its
+ * prices. Whoever approves it sends the hash of what they have seen. All providers of a list that can do it count: the first is drawn.
  */
 export function seenIn ({ services: path, body }: DispatchCommand, { steps, deferred, facts: { recipient = '' } }: DispatchPlan): string {
   const parts = [...steps, ...deferred].map(({ service, by, price, able, template, deferredOn = '' }) => ({
@@ -185,7 +185,7 @@ export async function requireApproved (
 
 /** The refusal of what somebody else has to approve, by these rules. */
 export class ApprovalRequired extends DispatchError {
-  readonly rules: readonly Partial<AskingRule>[]
+  readonly rules: readonly Partial<ApprovalRuleRef>[]
 
   constructor (message: string, rules: ApprovalRequired['rules']) {
     super('approval_required', message)
@@ -194,7 +194,7 @@ export class ApprovalRequired extends DispatchError {
 }
 
 /** The same, where it cannot wait for that. */
-export function approvalRequired (rules: readonly Partial<AskingRule>[], instead: string): ApprovalRequired {
+export function approvalRequired (rules: readonly Partial<ApprovalRuleRef>[], instead: string): ApprovalRequired {
   const names = rules.map(({ name = '' }) => `"${name}"`).join(', ')
   return new ApprovalRequired(`Somebody else has to approve this (${names}), and nothing was sent: ${instead}.`, rules)
 }

@@ -1,6 +1,6 @@
 import type { PreparedJobs } from '@dispatch/tables'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
-import type { SayingLook } from '../store/vendor/sayings.ts'
+import type { SayingPoll } from '../store/vendor/sayings.ts'
 
 /** The jobs of what goes on later: at once, not before so many seconds have passed, or at a time. */
 export type PipelineJobs = {
@@ -10,5 +10,5 @@ export type PipelineJobs = {
   /** Of a dispatch of a batch: whatever is asked for singly within the next minute goes before it. */
   batched: (dispatch: DispatchRef) => PreparedJobs
   deferred: (dispatch: DispatchRef, step: Pick<StepRef, 'stepId'>, seconds?: number) => PreparedJobs
-  saying: (look: SayingLook, seconds: number) => PreparedJobs
+  saying: (look: SayingPoll, seconds: number) => PreparedJobs
 }

@@ -9,8 +9,8 @@ import { createConfigurationCheck } from '../configuration/vault.ts'
 import type { Configurations } from '../store/configuration/configurations.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
-import type { ApprovalDesk, Asked, AskedBatch, AskedRows, AskingRule, KeptBatch } from './approval-desk.ts'
-import { approvalRequired, approvedForRow, askedOf, requireApproved, requireSeen, rulesForBatch, rulesForPlan,
+import type { ApprovalDesk, ApprovalRuleRef, ApprovalSubject, BatchToApprove, PendingBatch, RowsToApprove } from './approval-desk.ts'
+import { approvalRequired, approvalSubjectOf, approvedForRow, requireApproved, requireSeen, rulesForBatch, rulesForPlan,
   seenIn } from './approvals.ts'
 import type { DispatchCommand } from './command.ts'
 import { documentExpiry } from './document-expiry.ts'
@@ -30,10 +30,10 @@ export type DispatchReply = { result: RunResult, replayed: boolean }
 export type WaitingReply = { waiting: WaitingView, replayed: boolean }
 
 /** What a dispatch would do now. `seen` stands for all of it; `asking`: the rules that want somebody else to approve it. */
-export type Review = ValidationResponse & { seen: string, asking: readonly AskingRule[] }
+export type Review = ValidationResponse & { seen: string, asking: readonly ApprovalRuleRef[] }
 
 /** What a row of a batch would do, and what rules look at of it: nothing where it leaves nothing. */
-export type CheckedRow = { answer: ValidationResponse, asked?: Asked }
+export type CheckedRow = { answer: ValidationResponse, asked?: ApprovalSubject }
 
 export type Pipeline =
   & DispatchActions
@@ -57,11 +57,11 @@ export type Pipeline =
     /** The same, but what somebody else has to approve waits for that. */
     request: (command: DispatchCommand) => Promise<DispatchReply | WaitingReply>
     /** The rules that want an approval for a batch or one of its rows, which it has not got. `found` is asked where there are rules. */
-    rulesForBatch: (batch: AskedBatch, found: () => Promise<readonly AskedRows[]>) => Promise<readonly AskingRule[]>
+    rulesForBatch: (batch: BatchToApprove, found: () => Promise<readonly RowsToApprove[]>) => Promise<readonly ApprovalRuleRef[]>
     /** Asks for an approval of a batch where rules want one: these, too. Answers whether it waits then. */
     askForBatch: (
-      batch: KeptBatch,
-      how: { found: () => Promise<readonly AskedRows[]>, also?: readonly AskingRule[] }
+      batch: PendingBatch,
+      how: { found: () => Promise<readonly RowsToApprove[]>, also?: readonly ApprovalRuleRef[] }
     ) => Promise<boolean>
     explain: Explain
   }
@@ -121,7 +121,7 @@ export function createPipeline (
   }
 }
 
-type Validated = { answer: ValidationResponse, plan: DispatchPlan, asking: readonly AskingRule[] }
+type Validated = { answer: ValidationResponse, plan: DispatchPlan, asking: readonly ApprovalRuleRef[] }
 
 async function validate (
   dependencies: StageDependencies,
@@ -155,7 +155,7 @@ async function validate (
 
 async function checkRow (dependencies: StageDependencies, planner: Planner, command: DispatchCommand): Promise<CheckedRow> {
   const { answer, plan } = await validate(dependencies, planner, command, {})
-  const asked = await askedOf(dependencies, command, plan)
+  const asked = await approvalSubjectOf(dependencies, command, plan)
   return { answer, ...asked !== undefined && { asked } }
 }
 
@@ -188,7 +188,7 @@ export async function planInTime<Plan> (plan: Promise<Plan>, limit = validationL
 type Waits = (
   stages: Stages,
   command: DispatchCommand,
-  found: { asked: Asked, rules: readonly AskingRule[], key?: GivenKey }
+  found: { asked: ApprovalSubject, rules: readonly ApprovalRuleRef[], key?: GivenKey }
 ) => Promise<WaitingView>
 
 const refuseToWait: Waits = (_stages, _command, { rules }) => {
@@ -203,8 +203,8 @@ const waitFor: Waits = async ({ dependencies: { approvals } }, command, { asked,
 
 async function askForBatch (
   dependencies: { approvals: readonly ApprovalDesk[] },
-  batch: KeptBatch,
-  { found, also = [] }: { found: () => Promise<readonly AskedRows[]>, also?: readonly AskingRule[] }
+  batch: PendingBatch,
+  { found, also = [] }: { found: () => Promise<readonly RowsToApprove[]>, also?: readonly ApprovalRuleRef[] }
 ): Promise<boolean> {
   const { approvals: [desk] } = dependencies
   if (desk === undefined) return false

@@ -12,7 +12,7 @@ import type { RecipientBook } from '../recipients.ts'
 import { type BareCallDependencies, callContextOf } from '../run/call.ts'
 import type { Leases } from '../run/leases.ts'
 
-/** What calls about an accepted step take: to take it back, or to say something of it. */
+/** What a call about an accepted step needs: to take it back, or to state its status. */
 export type AfterwardsDependencies = BareCallDependencies & {
   host: Host
   jobs: PipelineJobs

@@ -84,13 +84,13 @@ export function createDispatchActions (dependencies: ActionDependencies, options
   }
 }
 
-/** What an action is asked for with. */
-type Asked<Action extends keyof DispatchActions> = Parameters<DispatchActions[Action]>[0]
+/** The input of an action. */
+type ActionInput<Action extends keyof DispatchActions> = Parameters<DispatchActions[Action]>[0]
 
 async function retry (
   dependencies: RetryDependencies,
   { resume, link }: Options,
-  { body, mode, version = latestVersion, batch, ...recorded }: Asked<'retry'>
+  { body, mode, version = latestVersion, batch, ...recorded }: ActionInput<'retry'>
 ): Promise<RunResult> {
   const record = await find(dependencies, recorded)
   const failed = failedDeferred(record)
@@ -136,7 +136,7 @@ async function deferAgainAlone (
   return { ...resultOf(record), status: 'queued', finishedAt: null }
 }
 
-async function cancel (dependencies: AfterwardsDependencies, { onlyQueued, ...recorded }: Asked<'cancel'>): Promise<RunResult> {
+async function cancel (dependencies: AfterwardsDependencies, { onlyQueued, ...recorded }: ActionInput<'cancel'>): Promise<RunResult> {
   const { database, outbox } = dependencies
   const record = await find(dependencies, recorded)
   const { company_id: companyId, dispatch_id: dispatchId } = record
@@ -162,7 +162,7 @@ async function cancel (dependencies: AfterwardsDependencies, { onlyQueued, ...re
   return resultOf(await find(dependencies, recorded))
 }
 
-async function say (dependencies: AfterwardsDependencies, { body, ...recorded }: Asked<'say'>): Promise<SayingView> {
+async function say (dependencies: AfterwardsDependencies, { body, ...recorded }: ActionInput<'say'>): Promise<SayingView> {
   return sayOf(dependencies, await find(dependencies, recorded), {
     body,
     actor: userActorOf(recorded.actor),
@@ -170,7 +170,7 @@ async function say (dependencies: AfterwardsDependencies, { body, ...recorded }:
   })
 }
 
-async function move (dependencies: MoveDependencies, { asked, ...recorded }: Asked<'move'>): Promise<void> {
+async function move (dependencies: MoveDependencies, { asked, ...recorded }: ActionInput<'move'>): Promise<void> {
   const { database, jobs, now, shelves } = dependencies
   const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(dependencies, recorded)
   const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
@@ -196,7 +196,7 @@ async function move (dependencies: MoveDependencies, { asked, ...recorded }: Ask
   }
 }
 
-async function resolve (dependencies: ResolveDependencies, { outcome, reason, ...recorded }: Asked<'resolve'>): Promise<RunResult> {
+async function resolve (dependencies: ResolveDependencies, { outcome, reason, ...recorded }: ActionInput<'resolve'>): Promise<RunResult> {
   requireRole(recorded.actor, 'admin')
   const record = await find(dependencies, recorded)
   await resolveRecord(dependencies, record, recorded, { outcome, reason })
@@ -205,7 +205,7 @@ async function resolve (dependencies: ResolveDependencies, { outcome, reason, ..
 
 async function resolveHold (
   dependencies: ResolveDependencies,
-  { stepId, outcome, reason, ...asked }: Asked<'resolveHold'>
+  { stepId, outcome, reason, ...asked }: ActionInput<'resolveHold'>
 ): Promise<void> {
   const { database } = dependencies
   requireRole(asked.actor, 'operator')

@@ -1,7 +1,7 @@
 import { DispatchError, type DispatchStatus, within } from '@dispatch/contract'
 import { type CallContext, callLookup, missCountsAfter, usualTimeLimit } from '@dispatch/host'
 import type { StepError } from '@dispatch/tables'
-import { type SecondsInDoubt, secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
+import { type SecondsUncertain, secondsUncertain } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, postponeReconciliation, releaseLease } from '../../store/dispatch/runs.ts'
 import { type Settlement, settleStep } from '../../store/dispatch/steps.ts'
@@ -48,7 +48,7 @@ export async function reconcile (
 
 async function reconcileStep (dependencies: StepDependencies, run: Run, step: Step, from: DispatchStatus): Promise<void> {
   const { companyId, dispatchId } = run
-  const since = await secondsInDoubt(dependencies.database, { companyId, stepId: step.stepId })
+  const since = await secondsUncertain(dependencies.database, { companyId, stepId: step.stepId })
   const learnt = await learn(dependencies, run, step, since).catch((error: unknown): Learnt => {
     dependencies.log.warn({ err: error, companyId, dispatchId }, 'an uncertain step could not be reconciled')
     return {}
@@ -100,7 +100,7 @@ async function conclude (
  * while a lookup may come too early. Otherwise the vendor is asked by `lookup`. A provider with a checkpoint that was not reached has sent
  * nothing that counts.
  */
-async function learn (dependencies: StepDependencies, run: Run, step: Step, since: SecondsInDoubt): Promise<Learnt> {
+async function learn (dependencies: StepDependencies, run: Run, step: Step, since: SecondsUncertain): Promise<Learnt> {
   const offered = step.by?.provider?.manifest.services[step.service]
   if (!isCallable(step) || offered === undefined) return {}
   const { by, service } = step
@@ -126,7 +126,7 @@ function neverBegun ({ state: { restored } }: CallableStep): Learnt {
   return restored === true ? {} : unsent
 }
 
-type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
+type Looking = { context: CallContext, since: SecondsUncertain, counts: number }
 
 /** Asks the vendor by `lookup`. Its "not found" counts only `counts` seconds after the last call. */
 async function look (
@@ -209,7 +209,7 @@ export async function resolveStep (
     ? { outcome, response: null }
     : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
   const { companyId, dispatchId, runId } = run
-  const { doubted } = await secondsInDoubt(dependencies.database, { companyId, stepId: step.stepId })
+  const { doubted } = await secondsUncertain(dependencies.database, { companyId, stepId: step.stepId })
   const following = reconciliationFollowUpOf(dependencies, run, step, { settlement, from, doubted })
   const also: TransactionHook = async (queries) => {
     await noted(queries)

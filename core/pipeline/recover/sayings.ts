@@ -12,7 +12,7 @@ import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-v
 import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
-import { beginSaying, endSaying, listSayings, type SayingEnd, type SayingLook, type SayingRecord } from '../../store/vendor/sayings.ts'
+import { beginSaying, endSaying, listSayings, type SayingEnd, type SayingPoll, type SayingRecord } from '../../store/vendor/sayings.ts'
 import type { PipelineJobs } from '../jobs.ts'
 import type { Outbox } from '../outbox.ts'
 import { recordedData } from '../plan/recorded-template.ts'
@@ -63,11 +63,11 @@ export async function sayOf (
   return viewOf(said)
 }
 
-type Asked = { record: DispatchRecord, found: SayableStep, statusId: string, before: SayingRecord | undefined, body: SayingBody }
+type SayingRequest = { record: DispatchRecord, found: SayableStep, statusId: string, before: SayingRecord | undefined, body: SayingBody }
 
 async function say (
   dependencies: AfterwardsDependencies,
-  { record, found, statusId, before, body }: Asked,
+  { record, found, statusId, before, body }: SayingRequest,
   { runId, actor, audited }: { runId: string, actor: EventActor, audited: TransactionHook }
 ): Promise<void> {
   const { step, provider } = found
@@ -122,7 +122,7 @@ const askAgain = 'Saying the same once more finds out what became of it, and say
  */
 export async function followSaying (
   dependencies: AfterwardsDependencies,
-  { companyId, dispatchId, statusId, look }: SayingLook
+  { companyId, dispatchId, statusId, look }: SayingPoll
 ): Promise<void> {
   const ref = { companyId, dispatchId }
   const record = await findDispatch(dependencies.database, companyId, dispatchId)
@@ -162,7 +162,7 @@ type How = { message?: string, remoteId?: string }
  */
 async function endOf (
   dependencies: { database: Database, jobs: PipelineJobs, recipients: readonly RecipientBook[], outbox: Outbox },
-  { record, found: { row, step }, statusId }: Pick<Asked, 'record' | 'found' | 'statusId'>,
+  { record, found: { row, step }, statusId }: Pick<SayingRequest, 'record' | 'found' | 'statusId'>,
   end: SayingEnd,
   how: How
 ): Promise<void> {
@@ -185,7 +185,7 @@ async function endOf (
 /** What is said, and as the provider is handed it. */
 function wordsOf (
   { now }: { now: () => Date },
-  { record, found: { row, step }, statusId, before, body }: Asked
+  { record, found: { row, step }, statusId, before, body }: SayingRequest
 ): { saying: SaidLater, said: Said } {
   const data = recordedData(record, row)
   const says = services[step.service].says

@@ -19,7 +19,7 @@ import type { CallableStep } from '../step.ts'
 import type { Leases } from './leases.ts'
 import type { Run } from './run.ts'
 
-/** Milliseconds after which a vendor keeps a run waiting. */
+/** Milliseconds after which a run counts as waiting for its vendor. */
 const slowAfter = 100
 
 /**
@@ -136,7 +136,7 @@ async function configurationOf (
   return configuration
 }
 
-/** What the context of any call takes. */
+/** What the context of any call needs. */
 type ContextDependencies = {
   connections: Pick<Connections, 'signIn'>
   keyring: Keyring
@@ -147,10 +147,10 @@ type ContextDependencies = {
   now: () => Date
 }
 
-/** What a call takes that has no document. */
+/** What a call without a document needs. */
 export type BareCallDependencies = ContextDependencies & { configurations: Configurations, spool: DocumentSpool, leases: Leases }
 
-/** What the call of a step takes. */
+/** What the call of a step needs. */
 export type CallDependencies = BareCallDependencies & { files: FileStore, diskRoot?: string, shelves: readonly FileShelf[] }
 
 /** What the call of a step takes whose vendor may be away, and which is noted. */

@@ -43,7 +43,7 @@ async function actAfterEvent (dependencies: DeferredDependencies, run: Run, step
   else await settle(dependencies, run, step, { settlement: refused, actor: { kind: 'system' } })
 }
 
-/** Sends to the recipients that an accepted step left, with the content that it was called with. They cost nothing. */
+/** Sends to the remaining recipients of an accepted step, with the same content. That costs nothing. */
 async function sendToRemaining (dependencies: DeferredDependencies, run: Run, step: Step): Promise<void> {
   const refused = await barredFrom(dependencies, run, step)
   if (refused === undefined) await runStep(dependencies, run, step, () => handOnAgain(dependencies, run, step))

@@ -15,7 +15,7 @@ import type { Run } from './run.ts'
 import { settle, type Settled, type SettleDependencies, settlementOfFailure } from './settle.ts'
 import { runSteps, type StepDependencies } from './steps.ts'
 
-/** What asking takes whether a dispatch that was scheduled may still be sent. */
+/** What it takes to find out whether a scheduled dispatch may still be sent. */
 export type DueDependencies = RecheckDependencies & { accounts: Accounts, publicUrl: string }
 
 /** Whether a dispatch has waited for its time, and nothing of it was sent: it may have been tried. */
@@ -63,7 +63,7 @@ async function refusalOf (dependencies: DueDependencies, record: DispatchRecord,
 const endsIt: ReadonlySet<ErrorWord> = new Set(['forbidden', 'template_not_found', 'configuration_missing', 'insufficient_credits',
   'budget_exceeded', 'validation_failed', 'validation_error', 'expectation_failed', 'suppressed'])
 
-/** Throws what a request would be refused with that asked for the same now. */
+/** Throws the error with which the same request would be refused now. */
 async function requireStill (
   dependencies: DueDependencies,
   record: DispatchRecord,
@@ -94,7 +94,7 @@ async function requireStill (
   for (const { stepId, price } of steps) await holdStep(database, { companyId, dispatchId, stepId, price })
 }
 
-/** Throws where the API key does not let in any more with which it was asked for, or the person who impersonated the user. */
+/** Throws where the API key of the request, or the person who impersonated its user, is no longer let in. */
 async function requireAsker (
   { accounts, database }: { database: Database, accounts: Accounts },
   { company_id: companyId, dispatch_id: dispatchId, impersonator_id: impersonatorId }: DispatchRecord
@@ -105,12 +105,12 @@ async function requireAsker (
   if (isRevoked || isGone) throw new DispatchError('forbidden', 'The API key or the person that asked for it may not send any more.')
 }
 
-/** That a provider could not be asked says nothing of the dispatch: the call waits for it, as any other does. */
+/** A provider that cannot be asked does not end the dispatch: the call waits for it, as any other does. */
 function unlessUnasked (error: unknown): void {
   if (!(error instanceof DispatchError && error.word === 'provider_unavailable')) throw error
 }
 
-/** Throws where the configuration is gone with which a step was planned. No other one takes its place. */
+/** Throws where the configuration with which a step was planned is gone. No other one takes its place. */
 async function requireConfiguration (
   { configurations }: { configurations: Configurations },
   { company_id: companyId, user_id: userId }: DispatchRecord,

@@ -1,7 +1,7 @@
 import type { Log } from '@dispatch/common'
 import { DispatchError, dispatchStatuses, type StepStatus } from '@dispatch/contract'
 import { type Database, DatabaseUnavailable } from '@dispatch/database'
-import { secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
+import { secondsUncertain } from '../../store/dispatch/dispatch-views.ts'
 import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecorded } from '../../store/dispatch/steps.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
@@ -12,7 +12,7 @@ import type { LateOutcome, OutcomeSpool, RecordedLate } from './outcome-spool.ts
 import { type RehydrateDependencies, rehydrateWhatIsKept, type Run } from './run.ts'
 import { observeOutcome, type SettleDependencies, settlementOfFailure } from './settle.ts'
 
-/** What recording an outcome takes that its run could not record. */
+/** What it takes to record an outcome that its run could not record. */
 export type OutcomeDependencies = RehydrateDependencies & SettleDependencies & { leases: Leases, outcomes: OutcomeSpool, now: () => Date }
 
 /** The statuses of a step that a late answer may still change. An acceptance is a fact: it changes every status but `accepted`. */
@@ -47,8 +47,8 @@ async function keep (dependencies: { outcomes: OutcomeSpool, log: Log }, late: L
 }
 
 /**
- * Keeps on the disk that nothing was sent for an attempt that was to be recorded with its dispatch, where nobody knows whether it is. If it
- * is, the dispatch goes on from there instead of being in doubt.
+ * Notes on the disk that nothing was sent for an attempt whose recording has an unknown outcome. If the database has it after all, its
+ * dispatch goes on from there and does not become uncertain.
  */
 export async function keepUnsent (
   dependencies: { outcomes: OutcomeSpool, log: Log, now: () => Date },
@@ -122,7 +122,7 @@ async function conclude (
   if (step === undefined || !await isOpen(dependencies, late, step)) return noteLateAnswer(database, { ...late, runId: run.runId })
   const before = step.state.status
   const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step) || late.unsureSince !== undefined)
-  const { doubted } = await secondsInDoubt(database, late)
+  const { doubted } = await secondsUncertain(database, late)
   const following = reconciliationFollowUpOf(dependencies, run, step, { settlement, again, doubted, from })
   const facts = { ...recipientFacts(step.service, settlement), attempt, ...(before === 'calling' ? {} : { before }) }
   await settleStep(database, {

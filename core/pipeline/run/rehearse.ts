@@ -30,8 +30,8 @@ const usualLimit = 20_000
 const nothing: Rehearsal = { warnings: [], texts: new Map() }
 
 /**
- * Makes the content of a plan in the threads of templates, and keeps nothing of it, where the data may not let it be made or sent: then the
- * plan is refused as its dispatch would be. A warning says what could not be checked.
+ * Makes the content of a plan on trial where the data may keep it from being made or sent, and keeps nothing of it. The plan is refused as
+ * its dispatch would be. A warning says what could not be checked.
  */
 export function rehearse (
   dependencies: RehearsalDependencies,
@@ -118,7 +118,7 @@ async function rehearseSteps (
 
 class NotInTime extends Error {}
 
-/** What the data are refused for; undefined where it is nothing of theirs that kept the content from being made. */
+/** Why the data are refused; undefined where something else kept the content from being made. */
 function problemsIn (error: unknown, placed: (place: string) => string): readonly Problem[] | undefined {
   if (error instanceof RenderError && error.problems.some(({ code }) => code === 'too_slow')) return undefined
   const settlement = settlementOfFailure(error, placed)
@@ -134,7 +134,7 @@ function notChecked ({ service }: Step, path: string): Problem {
   }
 }
 
-/** What content is made with so that nothing remains: files stay in memory for as long as that takes, and links open nothing. */
+/** What it takes to make content that leaves nothing behind: files stay in memory, and links open nothing. */
 function stageOf (dependencies: ContentDependencies): ContentDependencies {
   const { files, templateWorkers } = dependencies
   const kept = new Map<string, Uint8Array>()

@@ -14,7 +14,7 @@ import { storedDocumentOfNew } from '../stored-document.ts'
 import type { Templates } from '../templates.ts'
 import { installedFor } from './installed.ts'
 
-/** What reading the steps of a recorded dispatch takes. */
+/** What it takes to read the steps of a recorded dispatch. */
 export type RehydrateDependencies = { configurations: Configurations, templates: Templates, host: Host, keyring: Keyring }
 
 /** A recorded dispatch under way: a new one, or one that goes on. Every stage after the plan works on it. */
@@ -59,7 +59,7 @@ export function advance (run: Run, step: Step): void {
 /** A dispatch that is recorded for the first time: the store takes its steps as they are. */
 export type PlannedDispatch = Omit<NewDispatch, 'steps'> & { test: boolean, steps: readonly Step[] }
 
-/** What a command is recorded as before anything of it is done. */
+/** The record of a command of which nothing is done yet. */
 export function plannedDispatch (
   { request: { services, metadata, callbackUrl }, facts, schedule, test, steps, deferred }: DispatchPlan,
   { actor, requestId, version, traceparent, file, batchId }: DispatchCommand,
@@ -180,7 +180,7 @@ async function rehydrateStep (dependencies: RehydrateDependencies, record: Dispa
   }
 }
 
-/** The step that sends to the recipients that a step left: the last of its rests, unless that has ended. */
+/** The step for the remaining recipients of a step: the last of its rests, unless that has ended. */
 function restIn ({ rests, ...row }: StepRecord, of: Step | undefined): Step[] {
   const last = rests.at(-1)
   const answer = mergedResponse({ ...row, rests: rests.slice(0, -1) })

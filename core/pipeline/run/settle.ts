@@ -17,7 +17,7 @@ import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
-/** What recording the end of a step takes. */
+/** What it takes to record the end of a step. */
 export type SettleDependencies = { database: Database, jobs: PipelineJobs, outbox: Outbox, log: Log, newId: () => string }
 
 /** Milliseconds before each try to record an outcome: it must survive a restart of the database. */
