@@ -119,7 +119,7 @@ function yielding (others: readonly ProviderEntry[], own: readonly InstalledProv
 function report (log: Log, before: readonly ProviderEntry[], after: readonly ProviderEntry[]): void {
   const told = new Set(before)
   for (const entry of after) {
-    // What has a notice is meant so.
+    // A folder with a notice is refused on purpose.
     if (entry.state === 'refused' && entry.notice === undefined) {
       const { folder, code, reason, place } = entry
       log.error({ folder, code, reason, place }, 'provider refused')

@@ -7,7 +7,7 @@ export type HeldJobs<Data> = {
   end: (jobs: readonly FetchedJob<Data>[]) => Promise<void>
   /** Gives back jobs that have failed, or were not begun: they come again. */
   giveBack: (jobs: readonly FetchedJob<Data>[], error: unknown) => Promise<void>
-  /** Resolves when those that are done are removed. Says nothing of the others any more. */
+  /** Resolves when those that are done are removed; the others are no longer kept alive. */
   close: () => Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function holdJobs<Data> (source: Omit<JobSource<Data>, 'fetch'>, failed: 
   }, keepEvery).unref()
 
   async function settle (jobs: readonly FetchedJob<Data>[], told: Promise<void>): Promise<void> {
-    // What the queue could not be told comes again by itself, once nobody keeps it any more.
+    // Jobs whose end the queue could not note come again by themselves, once nobody keeps them alive.
     await told.catch(failed)
     for (const job of jobs) held.delete(job)
   }

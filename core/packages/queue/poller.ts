@@ -38,11 +38,11 @@ const maxWaiting = 200
 export function pollJobs<Data> ({ source, slots, ownerOf, together, take, failed, clock }: Options<Data>): Poller {
   const enough = Math.ceil(together / 2)
   let [closing, rings] = [false, 0]
-  /** Until when nothing is expected where nothing is new; and when companies may be left out again, after a poll that found too little. */
+  /** Until when no poll is due unless jobs are announced; and from when companies may be left out again. */
   let [quietUntil, passAgainAt] = [0, 0]
   /** The companies that were left out of the last poll. */
   let passed: readonly string[] = []
-  /** Those of whom something was fetched in this round: where there are many, each has its turn before one of them has another. */
+  /** The companies whose jobs were fetched in this round: where there are many, each has one turn a round. */
   let round = new Set<string>()
   /** Those of the round before. */
   let roundBefore: ReadonlySet<string> = new Set()
@@ -90,8 +90,8 @@ export function pollJobs<Data> ({ source, slots, ownerOf, together, take, failed
   }
 
   /**
-   * Beside the turns of many companies it looks for those that had none in this round and in the one before: whoever comes new, or seldom,
-   * does not wait for a round of all others.
+   * Beside the rounds of many companies it polls for those that had no turn in this round and the one before, so that a company that comes
+   * new, or seldom, does not wait for a round of all others.
    */
   async function scout (): Promise<void> {
     while (!closing && round.size > together) {
@@ -128,7 +128,7 @@ export function pollJobs<Data> ({ source, slots, ownerOf, together, take, failed
   }
 }
 
-/** What is to be fetched now: how many, and without whom. Where all that is wanted of those who compete is here, only others are. */
+/** What is to be fetched now: how many, and without which companies. Those of which enough is here are left out. */
 function demandOf (
   slots: FairSemaphore,
   { enough, together, round }: { enough: number, together: number, round: ReadonlySet<string> }
@@ -146,7 +146,7 @@ function waitingIn (slots: FairSemaphore): number {
   return slots.owners().reduce((sum, { waiting }) => sum + waiting, 0)
 }
 
-/** Waits for so long, or until what `endedBy` is given is called. */
+/** Waits for so long, or until `end` is called, which `endedBy` gets. */
 async function pauseFor (clock: WorkerClock, milliseconds: number, endedBy: (end: () => void) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const end = (): void => {

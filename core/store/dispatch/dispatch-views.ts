@@ -69,12 +69,12 @@ export async function withSteps (queries: Pick<CompanyQueries, 'selectFrom'>, ro
 }
 
 /**
- * Seconds since the doubt about a step began (`doubted`), since the last of its calls has ended too, which may have been repeated
- * (`sinceCall`), and since the first call that may have been accepted (`sinceFirst`): before the doubt, where the database was restored.
+ * Seconds since a step became uncertain (`doubted`), since the end of its last call, which may be a repeated one (`sinceCall`), and since
+ * the first call that may have been accepted (`sinceFirst`): earlier, where the database was restored.
  */
 export type SecondsUncertain = { doubted: number, sinceCall: number, sinceFirst: number }
 
-/** How long a step has been in doubt; no time where there is no doubt. */
+/** How long a step has been uncertain; 0 where it is not. */
 export async function secondsUncertain (
   database: Database,
   { companyId, stepId }: { companyId: number, stepId: string }

@@ -1,7 +1,7 @@
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 
-/** Which of these files something of a company names that waits, such as a draft: as long as it does, they are kept. */
+/** Which of these files are named by something of a company that waits, such as a draft: they are kept as long. */
 export type FileUse = (companyId: number, fileIds: readonly string[]) => Promise<readonly string[]>
 
 /** Which of these files are named in requests that wait. `requests`: a query of one column, each a request in JSON. */

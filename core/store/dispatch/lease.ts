@@ -10,5 +10,5 @@ export type TransactionHook = (queries: OwnerQueries) => Promise<void>
 /** How a dispatch begins or continues: at once under the lease of a run, or later by its job in the queue. */
 export type DispatchStart = { lease: Lease } | { jobs: readonly PreparedJobs[] }
 
-/** When a step in doubt is looked at next (`after`), and when looking ends (`last`): in seconds since the doubt began. */
+/** When an uncertain step is reconciled next (`after`) and for the last time (`last`): in seconds since it became uncertain. */
 export type ReconcileSchedule = { after: number, last: number }

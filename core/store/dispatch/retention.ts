@@ -58,7 +58,7 @@ export async function forgetRequests (
     update dispatches set data = null from old where dispatches.dispatch_id = old.dispatch_id`)
 }
 
-/** A row where a step of a row of `dispatches` may still be done. `doubts`: or where nobody knows yet what has become of it. */
+/** A row where a step of a row of `dispatches` may still be done. `doubts`: or whose outcome is uncertain. */
 function unfinished (doubts: boolean): RawBuilder<unknown> {
   return sql`select true as open from steps where steps.dispatch_id = dispatches.dispatch_id
     and (status = 'waiting' or next_look_at is not null or next_try_at is not null

@@ -50,7 +50,7 @@ export function coreHolders (database: Pick<Database, 'owner' | 'now'>): Holder[
   ]
 }
 
-/** A key keeps a request that is repeated from being sent again: one whose time is not over waits. */
+/** A key keeps a repeated request from being sent again, so it is erased only once its time is over. */
 async function eraseKeys (
   queries: OwnerQueries,
   { companyId, now }: { companyId: number, now: Database['now'] },
@@ -62,7 +62,7 @@ async function eraseKeys (
   return Number(numAffectedRows)
 }
 
-/** An entry of the audit log stays; what somebody wrote into it of the person goes. */
+/** An entry of the audit log stays; the texts in it that name the person go. */
 async function eraseAuditTexts (queries: OwnerQueries, { companyId, person }: Erasing, ids: readonly string[]): Promise<number> {
   await sql`set local app.erases = 'on'`.execute(queries)
   const rows = await queries.selectFrom('audit').select(['audit_id', 'facts']).where('company_id', '=', companyId)

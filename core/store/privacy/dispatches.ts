@@ -8,7 +8,7 @@ import { emptyEvents, textOfEvent } from './events.ts'
 import { type Erased, type Found, namesSealed } from './holder.ts'
 import { anyWord, names, type Person } from './person.ts'
 
-/** Dispatches that one look reads: each has several steps and a timeline. */
+/** Dispatches that one search reads: each has several steps and a timeline. */
 const together = 100
 
 /** Seconds after the end of a run in which the log of its exchanges is written. */

@@ -18,7 +18,7 @@ export type Erasing = { companyId: number, person: Person, author: AuditAuthor }
 export type Holder = {
   /** Of what, such as `drafts`: a word of counts and of exports. */
   kind: string
-  /** A bounded look behind a place. `next`: the place behind which another one goes on; undefined where there is nothing more. */
+  /** A bounded search that begins after a cursor. `next`: the cursor of the next one; undefined where there is nothing more. */
   search: (companyId: number, person: Person, after: string | undefined) => Promise<{ found: Found[], next?: string }>
   /** Ends what is under way for what was found, and is asked for before each `erase`. It may be interrupted. */
   prepare?: (erasing: Erasing, ids: readonly string[]) => Promise<void>
@@ -45,7 +45,7 @@ export type HolderTable = {
   erase: (queries: OwnerQueries, erasing: Erasing, ids: readonly string[]) => Promise<number>
 }
 
-/** Rows that one look reads, and how many of them at once where they have to be opened. */
+/** Rows that one search reads, and how many of them at once where they have to be opened. */
 const [together, openedTogether] = [500, 25]
 
 /**

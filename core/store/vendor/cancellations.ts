@@ -8,7 +8,7 @@ import { type DeliveryReport, noteReport, type OnStatusChange, type TrackedStep 
 const cancellationEnds = ['cancelled', 'not_cancelled', 'cancel_unknown'] as const satisfies readonly EventKind[]
 export type CancellationEnd = typeof cancellationEnds[number]
 
-/** The status of a step in doubt is asked for at the next sweep: long ago it was asked for the last time. */
+/** A time long ago, as that of the last query: so the status of an uncertain step is asked for at the next sweep. */
 const longAgo = sql<Date>`to_timestamp(0)`
 
 /**

@@ -34,7 +34,7 @@ const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
 
 const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compileOutsideSchema(schema))
 
-/** In which a provider must read one event, in milliseconds that the event loop turns. */
+/** How long a provider may read one event: in milliseconds in which the event loop turns. */
 const readLimit = 2_000
 
 /**

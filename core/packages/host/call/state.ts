@@ -3,7 +3,7 @@ import { type CallProgress, providerErrorOf, RequestFailure } from '@dispatch/ve
 import { runAsHost } from '../contain/stray-errors.ts'
 import type { Keeping, State } from '../manifest/context.ts'
 
-/** What is to be kept goes beyond what the configuration may keep. */
+/** A call wants to keep more than its configuration may. */
 export class StateFull extends Error {
   override name = 'StateFull'
 
