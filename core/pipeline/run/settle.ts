@@ -1,5 +1,5 @@
 import { type Log, observe, type Problem } from '@dispatch/common'
-import { DispatchError, type DispatchStatus, refusal, type StepStatus, toldStatuses } from '@dispatch/contract'
+import { DispatchError, type DispatchStatus, refusal, type StepStatus, notifiedStatuses } from '@dispatch/contract'
 import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import { RendererBusy, RenderError, TemplateWorkersBusy } from '@dispatch/documents'
 import { clientWord, type Outcome } from '@dispatch/host'
@@ -175,7 +175,7 @@ export function enqueueEndCallback (
   run: Run,
   status: DispatchStatus
 ): TransactionHook {
-  const told = toldStatuses.find((one) => one === status)
+  const told = notifiedStatuses.find((one) => one === status)
   return (queries) => told === undefined ? Promise.resolve() : outbox.enqueue(queries, run, `dispatch.${told}`)
 }
 
