@@ -17,6 +17,7 @@ import { requestLogPlugin } from './hooks/request-log.ts'
 import { requestTurnsPlugin } from './hooks/request-turns.ts'
 import { serializationPlugin } from './hooks/serialization.ts'
 import { tarpitPlugin } from './hooks/tarpit.ts'
+import { unreadBodyPlugin } from './hooks/unread-body.ts'
 import { waitingClientsPlugin } from './hooks/waiting-clients.ts'
 import { observationsPlugin } from './metrics/observations.ts'
 import { openapiPlugin } from './openapi/openapi.ts'
@@ -84,6 +85,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(authorizationPlugin, { authentication: get('authentication'), now: get('now') })
   await server.register(irreversiblePlugin)
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
+  await server.register(unreadBodyPlugin)
   await server.register(admissionControlPlugin, { limits: get('admissionLimits'), others: get('othersLately') })
   await server.register(openapiPlugin, { publicUrl: get('config').publicUrl })
   // Before the first password comes, and beside everything else: no start waits for it.

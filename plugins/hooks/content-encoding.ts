@@ -56,8 +56,7 @@ const streams: Readonly<Record<string, () => Transform>> = {
 export async function* decodedBits (body: Readable, encoding: string | undefined): AsyncGenerator<Buffer, void> {
   const name = encoding?.trim().toLowerCase() ?? 'identity'
   if (name !== 'identity' && name !== '' && !Object.hasOwn(streams, name)) throw unknownCoding()
-  // Whoever stops reading can still answer: the request goes on.
-  const bits = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+  const bits = piecesOf(body)
   const decoder = streams[name]?.()
   if (decoder === undefined) {
     yield* bits
@@ -69,6 +68,12 @@ export async function* decodedBits (body: Readable, encoding: string | undefined
   } catch (error) {
     throw body.errored === null ? miscoded(name) : error
   }
+}
+
+/** Whoever stops reading can still answer, whatever stopped them: the request goes on. */
+async function* piecesOf (body: Readable): AsyncGenerator<Buffer, void> {
+  // Not by `yield*`, which would hand an error of the reader on to the body, and end its connection.
+  for await (const piece of body.iterator({ destroyOnReturn: false })) yield piece as Buffer
 }
 
 function unknownCoding (): DispatchError {

@@ -1,5 +1,5 @@
 import { clientKeyOf } from '@dispatch/accounts'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { createAbortableDelay } from './abortable-delay.ts'
 import { knownActor } from './authentication.ts'
@@ -14,13 +14,9 @@ export type TarpitLimits = { burst: number, every: number, longest: number }
 /** The statuses that are slowed down: wrong credentials, no permission, body too large, too many requests. */
 const refusing = new Set([401, 403, 413, 429])
 
-/** How long the rest of the body may take after a refusal, in ms: some clients read the answer only when they have sent everything. */
-const bodyTimeout = 2_000
-
 /**
  * A refusal costs nearly as much as any other small answer. A client that is refused again and again gets its refusals later: this delays
- * its own connection only. A client with too many delayed refusals is disconnected, and so is one that goes on sending its body after
- * the refusal.
+ * its own connection only. A client with too many delayed refusals is disconnected.
  */
 export const tarpitPlugin = plugin<{ limits: TarpitLimits }>((app, { limits }, done) => {
   const throttle = createThrottle(limits)
@@ -28,7 +24,6 @@ export const tarpitPlugin = plugin<{ limits: TarpitLimits }>((app, { limits }, d
 
   app.addHook('onSend', async (request, reply, payload) => {
     if (!refusing.has(reply.statusCode)) return payload
-    cutUnread(request, reply)
     const delay = throttle(clientBehind(request))
     if (delay === undefined) reply.raw.destroy()
     else if (delay > 0) await pause(delay)
@@ -40,14 +35,4 @@ export const tarpitPlugin = plugin<{ limits: TarpitLimits }>((app, { limits }, d
 function clientBehind (request: FastifyRequest): string {
   const actor = knownActor(request)
   return actor === null ? clientKeyOf(request.ip) : `user ${actor.userId}`
-}
-
-function cutUnread ({ raw }: FastifyRequest, reply: FastifyReply): void {
-  reply.raw.once('finish', () => {
-    if (!raw.complete) {
-      setTimeout(() => {
-        if (!raw.complete) raw.destroy()
-      }, bodyTimeout).unref()
-    }
-  })
 }

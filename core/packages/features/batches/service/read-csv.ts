@@ -1,4 +1,4 @@
-import { refusal } from '@dispatch/contract'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { CsvError, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import type { Mapping } from '../contract/batches.ts'
@@ -44,10 +44,9 @@ export async function* readCsv (bytes: AsyncIterable<Buffer>, mapping: Mapping |
   }
 }
 
-/** The fault of a file that is no CSV. */
-function unreadable ({ code, message }: CsvError): Error {
-  const [line = ''] = /(?<=at line )\d+/.exec(message) ?? []
-  const place = line === '' ? 'The file' : `Line ${line}`
+/** The fault of a file that is no CSV. Rows have the numbers of the results: lines are no places, where cells have several. */
+function unreadable ({ code, records = 0 }: CsvError & { records?: number }): Error {
+  const place = records === 0 ? 'The heading' : `Row ${records}`
   if (code === 'CSV_MAX_RECORD_SIZE') return rowTooLarge(place)
   const why = code.includes('QUOTE')
     ? 'a quotation mark is missing, or stands where none may: in a cell in quotes it is written twice'
@@ -76,7 +75,10 @@ async function* textsOf (bytes: AsyncIterable<Buffer>): AsyncGenerator<string, v
 async function headingIn (texts: AsyncGenerator<string, void>): Promise<string> {
   let beginning = ''
   while (!/[\r\n]/.test(beginning.trimStart())) {
-    if (beginning.length > longestHeading) throw rowTooLarge('The heading')
+    if (beginning.length > longestHeading) {
+      await texts.return()
+      throw new DispatchError('payload_too_large', `The heading has more than ${longestHeading} characters, or the file has no lines.`)
+    }
     const { value, done } = await texts.next()
     if (done === true) break
     beginning += value

@@ -1,7 +1,9 @@
 import { createLocalFiles } from '@dispatch/files'
 import { renewDataKeys } from '@dispatch/tables'
 import { sql } from 'kysely'
-import { randomUUIDv7 } from 'node:crypto'
+import { randomBytes, randomUUIDv7 } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
@@ -9,7 +11,7 @@ import t from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
-import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { admin, type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { listOverdueDispatches } from '../../../../store/dispatch/runs.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { readBacklog } from '../../../tables/backlog.ts'
@@ -220,15 +222,45 @@ await t.test('what is no such file is refused as a whole, with one clear answer'
   refused(await sendForm({ other: 'x' }, 'a\n1\n'), 400, '/other')
   refused(await sendForm({}, lines(text('x')), 'rows.bin'), 400, 'neither CSV nor NDJSON')
   refused(await sendForm({}, `${Array.from({ length: 100_000 }, (_, at) => `/c${at}`).join()}\n`), 400, '100000 columns')
+  refused(await sendForm({}, `${Array.from({ length: 100_000 }, (_, at) => `/column${at}`).join()}\n`), 413, 'The heading has more than')
   const utf16 = Buffer.from('\ufeffid;/sms/message\n1;x\n', 'utf16le')
   refused(await send('POST', `${path}?service=sms`, { body: utf16, headers: { 'content-type': 'text/csv' } }), 400, 'not UTF-8')
   t.equal(await count(), before, 'and nothing of it stays')
   const left = await owner.executeQuery({ sql: 'select from batches where status = \'receiving\'', parameters: [] } as never)
   t.equal(left.rows.length, 0)
   const heading = 'id,/sms/phoneNumber,/sms/message\n'
-  refused(await sendForm({}, `${heading}1,+33612345678,a\n2,"+336"x,b\n`), 400, 'Line 3 cannot be read: a quotation mark')
+  refused(await sendForm({}, `${heading}1,+33612345678,a\n2,"+336"x,b\n`), 400, 'Row 2 cannot be read: a quotation mark')
+  refused(await sendForm({}, `${heading}1,+33612345678,"a\r\n2,+33612345678,b\r\n`), 400, 'Row 1 cannot be read: a quotation mark')
   const short = await sendForm({}, `${heading}1,+33612345678,a\n2,+33612345678\n3,+33612345678,c\n`, 'rows.csv', 'service=sms&mode=valid')
   has(t, await reaches(short.body.batchId, 'finished'), { counts: { total: 3, succeeded: 2, refused: 1 } })
+})
+
+await t.test('who sends all of a file before reading its answer gets it, and the connection serves on', async (t) => {
+  const authorization = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
+  const rest = randomBytes(6 * 1024 * 1024).toString('base64')
+  const files: [string, Buffer, string?][] = [
+    ['is not UTF-8', Buffer.from(`/sms/message\ncaf\xe9\n${rest}`, 'latin1')],
+    ['The heading has more', Buffer.from(`${'/a,'.repeat(1024 * 1024)}\n${rest}`)],
+    ['Row 1 is larger', gzipSync(`/sms/message\n${'x'.repeat(6 * 1024 * 1024)}${rest}`), 'gzip']
+  ]
+  for (const [says, body, coding = 'identity'] of files) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.pause()
+    const head = [
+      `POST ${path}?service=sms HTTP/1.1`,
+      'Host: localhost',
+      `Authorization: ${authorization}`,
+      'Content-Type: text/csv',
+      `Content-Encoding: ${coding}`,
+      `Content-Length: ${body.length}`
+    ]
+    await new Promise((resolve) => socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]), resolve))
+    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    const answers = Buffer.concat(await socket.toArray()).toString()
+    contains(t, answers, says)
+    t.match(answers, /^HTTP\/1\.1 4\d\d [^]*HTTP\/1\.1 204 /, says)
+  }
 })
 
 await t.test('a batch has at most 100,000 rows and 256 MiB; what has more leaves nothing behind', async (t) => {

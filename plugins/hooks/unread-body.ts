@@ -1,0 +1,25 @@
+import plugin from 'fastify-plugin'
+
+/** Who is not let in, or asks too often, gets its answer, and then no more attention than that takes. */
+const turnedAway = new Set([401, 403, 429])
+
+/** How long the rest of a body may take after its answer, in ms. */
+const [afterRefusal, afterAnswer] = [2_000, 30_000]
+
+/**
+ * Takes what comes of a body after its answer, and throws it away: many clients read an answer only when they have sent everything, and
+ * their next request follows on the same connection. Who does not come to an end is disconnected.
+ */
+export const unreadBodyPlugin = plugin((app, _options, done) => {
+  app.addHook('onResponse', ({ raw }, { statusCode }, next) => {
+    // Of what the service asks itself, the body is never on a way.
+    if (raw.complete === false && !raw.destroyed) {
+      raw.resume()
+      setTimeout(() => {
+        if (!raw.complete) raw.destroy()
+      }, turnedAway.has(statusCode) ? afterRefusal : afterAnswer).unref()
+    }
+    next()
+  })
+  done()
+}, { name: 'unread-body', fastify: '5.x' })
