@@ -1,4 +1,4 @@
-import { boundedValidator, compile, compileQuery, hasMoreValues, maxValues, type Validator } from '@dispatch/common'
+import { boundedValidator, compile, compileQuery, hasMoreValues, jsonLimits, maxValues, type Validator } from '@dispatch/common'
 import { type DispatchError, refusal } from '@dispatch/contract'
 import { errorCodes, type FastifyRequest, type FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -69,7 +69,12 @@ const NoQuery = Type.Object({}, { additionalProperties: false })
 
 /** Compiles the validator of one part of a request. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) =>
-  reader(httpPart === 'body' ? boundedValidator(compile(schema)) : compileQuery(schema), pathPrefixes[httpPart] ?? '')
+  reader(httpPart === 'body' ? boundedValidator(compile(schema), mostItemsIn(schema)) : compileQuery(schema), pathPrefixes[httpPart] ?? '')
+
+/** A list of a body may be as long as its schema says, where that is longer than those of other JSON. */
+function mostItemsIn ({ properties = {} }: TSchema & { properties?: Record<string, { maxItems?: number }> }): number {
+  return Math.max(jsonLimits.arrayItems, ...Object.values(properties).map(({ maxItems = 0 }) => maxItems))
+}
 
 /** How the path of a problem outside the body begins. */
 const pathPrefixes: Record<string, string> = { querystring: '/query', headers: '/headers', params: '/path' }

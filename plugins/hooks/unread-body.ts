@@ -1,4 +1,5 @@
 import plugin from 'fastify-plugin'
+import { isOwn } from './own-request.ts'
 
 /** Who is not let in, or asks too often, gets its answer, and then no more attention than that takes. */
 const turnedAway = new Set([401, 403, 429])
@@ -12,8 +13,8 @@ const [afterRefusal, afterAnswer] = [2_000, 30_000]
  */
 export const unreadBodyPlugin = plugin((app, _options, done) => {
   app.addHook('onResponse', ({ raw }, { statusCode }, next) => {
-    // Of what the service asks itself, the body is never on a way.
-    if (raw.complete === false && !raw.destroyed) {
+    // What the service asks itself is on no connection.
+    if (!raw.complete && !raw.destroyed && !isOwn(raw)) {
       raw.resume()
       setTimeout(() => {
         if (!raw.complete) raw.destroy()

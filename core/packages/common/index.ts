@@ -4,7 +4,7 @@
  */
 
 // JSON values: types, limits, problems.
-export { inspectJson, pointer, type Json, type JsonObject, type Problem } from './json.ts'
+export { inspectJson, jsonLimits, pointer, type Json, type JsonObject, type Problem } from './json.ts'
 export { isRecord, ownField } from './records.ts'
 export { at, listOf, placesAt, spaced, textAt, textOf } from './data.ts'
 export { canonicalJson } from './canonical-json.ts'
@@ -31,7 +31,7 @@ export { grossAmount, halfUnit, lineTolerance, shareOf, slack, type Priced } fro
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
 // Texts with a form: cells of CSV, days, e-mail addresses, postal addresses, languages, UUIDs, the normal forms of Unicode.
-export { csvCell } from './csv.ts'
+export { csvCell, delimiterOf } from './csv.ts'
 export { dayOf, midnightOf } from './day.ts'
 export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, isPlainAddress, isSender, readMailbox,
   type Mailbox } from './mailbox.ts'

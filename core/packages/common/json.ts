@@ -30,12 +30,17 @@ export function pointer (base: string, token: string | number): string {
  * double precision, a key that reaches a prototype, unlimited nesting or size. The walk is not recursive and stops after {@link
  * jsonLimits}.problems problems. Paths are JSON pointers below `base`.
  */
-export function inspectJson (root: unknown, base = '', deepest: number = jsonLimits.depth): Problem[] {
+export function inspectJson (
+  root: unknown,
+  base = '',
+  deepest: number = jsonLimits.depth,
+  mostItems: number = jsonLimits.arrayItems
+): Problem[] {
   const problems: Problem[] = []
   const pending: { value: unknown, path: string, depth: number }[] = [{ value: root, path: base, depth: 0 }]
   for (let node = pending.pop(); node !== undefined && problems.length < jsonLimits.problems; node = pending.pop()) {
     const { value, path, depth } = node
-    const fault = typeof value === 'object' && value !== null ? structureFault(value, depth, deepest) : scalarFault(value)
+    const fault = typeof value === 'object' && value !== null ? structureFault(value, { depth, deepest, mostItems }) : scalarFault(value)
     if (fault !== undefined) {
       problems.push({ path, ...fault })
     } else if (Array.isArray(value)) {
@@ -71,10 +76,12 @@ function pushChild (
   }
 }
 
-function structureFault (value: object, depth: number, deepest: number): Fault | undefined {
+type Bounds = { depth: number, deepest: number, mostItems: number }
+
+function structureFault (value: object, { depth, deepest, mostItems }: Bounds): Fault | undefined {
   if (depth > deepest) return { code: 'too_deep', message: `Nested deeper than ${deepest} levels.` }
   if (Array.isArray(value)) {
-    return value.length > jsonLimits.arrayItems ? { code: 'too_many', message: `More than ${jsonLimits.arrayItems} items.` } : undefined
+    return value.length > mostItems ? { code: 'too_many', message: `More than ${mostItems} items.` } : undefined
   }
   return Object.keys(value).length > jsonLimits.objectKeys
     ? { code: 'too_many', message: `More than ${jsonLimits.objectKeys} fields.` }

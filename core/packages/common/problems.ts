@@ -20,12 +20,40 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
     (told.get(error.instancePath)?.some((union) =>
       isBranch(error, union) && (isWhole(union) || isNullable(union.schema) && error.params['type'] === 'null')
     ) ?? false)
+  const unfit = unfitIn(errors.filter(({ keyword }) => !(keyword in composites)), isWhole)
   const isNew = createMissing()
   const places = new Set<string>()
   // One problem a field is enough: a second one of the same value hardly ever says more.
-  return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error))
+  return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error) && !unfit.has(error))
     .map((error) => problemOf(error, base)).filter(({ path }) => !places.has(path) && places.add(path).size > 0).take(maxProblems)
     .toArray()
+}
+
+/**
+ * Of a value that is meant as one of several forms, what is wrong with the other forms, and that it fits none. Meant is the form with the
+ * fewest errors of the value itself: of fields that are missing or unknown. Where several forms have as few, all errors count.
+ */
+function unfitIn (errors: readonly ErrorObject[], isWhole: (union: ErrorObject) => boolean): Set<ErrorObject> {
+  const unfit = new Set<ErrorObject>()
+  for (const [at, union] of errors.entries()) {
+    if (union.keyword !== 'anyOf' || !Array.isArray(union.schema) || isNullable(union.schema) || isWhole(union)) continue
+    // The errors of its forms stand right before it.
+    let begin = at
+    for (let before = errors[begin - 1]; before !== undefined && isBranch(before, union); before = errors[begin - 1]) begin--
+    const forms = Map.groupBy(errors.slice(begin, at), ({ schemaPath }) => schemaPath.slice(union.schemaPath.length + 1).split('/', 1)[0])
+    const faults = [...forms].map(([form, of]) => ({ form, own: ownFaults(of, union) })).sort((one, other) => one.own - other.own)
+    const [meant, next] = faults
+    if (forms.size !== union.schema.length || meant === undefined || next === undefined || meant.own === next.own) continue
+    unfit.add(union)
+    for (const [form, of] of forms) if (form !== meant.form) { for (const error of of) unfit.add(error) }
+  }
+  return unfit
+}
+
+/** How many errors a form has of the value itself; endless where it is of another type. */
+function ownFaults (errors: readonly ErrorObject[], { instancePath: place }: ErrorObject): number {
+  const own = errors.filter(({ instancePath, keyword }) => instancePath === place || keyword === 'const')
+  return own.some(({ instancePath, keyword }) => instancePath === place && keyword === 'type') ? Infinity : own.length
 }
 
 /** Whether an error is about one of several permitted forms. The sentence about all forms, of the same place, says it better. */

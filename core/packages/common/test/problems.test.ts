@@ -111,6 +111,25 @@ await t.test('a hundred thousand faults take no longer than their number says', 
   t.end()
 })
 
+await t.test('of a value that may have several forms, what is wrong with the one that is meant is told', (t) => {
+  const form = (name: string): object => ({
+    type: 'object',
+    required: [name],
+    properties: { [name]: { type: 'string', format: 'uuid' }, title: { type: 'string', minLength: 1 } },
+    additionalProperties: false
+  })
+  const check = compileJsonSchema({ items: { anyOf: [form('fileId'), form('documentId'), { type: 'string' }] } })
+  const told = (value: unknown): unknown => {
+    const fit = check([value])
+    return fit.ok ? [] : fit.problems.map(({ path, code }) => `${path} ${code}`)
+  }
+  t.same(told({ fileId: 'x' }), ['/0/fileId format'])
+  t.same(told({ documentId: 'x', title: '' }), ['/0/documentId format', '/0/title too_short'])
+  t.same(told({ fileId: '01a22487-966f-772e-8127-fbc91b65aa65', titel: 'x' }), ['/0/titel unknown_field'])
+  t.same(told({}), ['/0/fileId required', '/0/documentId required', '/0 type'], 'none of them is meant')
+  t.end()
+})
+
 await t.test('what is wrong with a value that may be null is what its form says', (t) => {
   const schema = { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }], description: 'How many there are; null: all' }
   const told = (value: unknown): unknown => {

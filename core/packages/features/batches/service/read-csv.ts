@@ -1,8 +1,8 @@
+import { delimiterOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import { CsvError, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import type { Mapping } from '../contract/batches.ts'
-import { delimiterOf } from '../contract/csv.ts'
 import { type Columns, columnsOf } from './columns.ts'
 import { largestRow, maxEmptyLines, notUtf8, problemOf, type ReadRow, rowOf, rowTooLarge, tooManyEmptyLines } from './row.ts'
 

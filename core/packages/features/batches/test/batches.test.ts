@@ -259,7 +259,7 @@ await t.test('who sends all of a file before reading its answer gets it, and the
     socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
     const answers = Buffer.concat(await socket.toArray()).toString()
     contains(t, answers, says)
-    t.match(answers, /^HTTP\/1\.1 4\d\d [^]*HTTP\/1\.1 204 /, says)
+    contains(t, answers, /^HTTP\/1\.1 4\d\d [^]*HTTP\/1\.1 204 /, says)
   }
 })
 

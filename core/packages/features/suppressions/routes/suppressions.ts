@@ -29,7 +29,7 @@ export const suppressionRoutes: FastifyPluginCallbackTypebox<{ suppressions: Sup
   app.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const bytes = await decoded(body, request.headers['content-encoding'], request.routeOptions.bodyLimit)
     const { channel, reason } = request.query as ImportQuery
-    return await readCsv(bytes.toString('utf8'), { ...channel !== undefined && { channel }, ...reason !== undefined && { reason } })
+    return await readCsv(bytes, { ...channel !== undefined && { channel }, ...reason !== undefined && { reason } })
   })
   const by = (request: FastifyRequest) => ({ actor: request.actor, author: auditAuthorOf(request) })
 

@@ -1,6 +1,7 @@
-import type { JsonObject } from '@dispatch/common'
+import { delimiterOf, type JsonObject } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import { CsvError, parse } from 'csv-parse'
+import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { type ImportQuery, maxImported, type SuppressionView } from '../contract/suppressions.ts'
@@ -9,10 +10,12 @@ import { type ImportQuery, maxImported, type SuppressionView } from '../contract
 const atOnce = 500
 
 /** An import in CSV (RFC 4180) with a heading, as the body that it stands for. What it does not say of its rows, the query says. */
-export async function readCsv (text: string, query: ImportQuery): Promise<JsonObject> {
+export async function readCsv (bytes: Buffer, query: ImportQuery): Promise<JsonObject> {
+  if (!isUtf8(bytes)) throw unreadable('The file is not UTF-8: save it as UTF-8, and send it again.')
+  const text = bytes.toString('utf8')
   const suppressions: JsonObject[] = []
   const rows = Readable.from([text]).pipe(
-    parse({ delimiter: [',', ';', '\t'], bom: true, skip_empty_lines: true, columns: namesOf, trim: true })
+    parse({ delimiter: delimiterOf(text), bom: true, skip_empty_lines: true, columns: namesOf, trim: true })
   )
   try {
     for await (const row of rows as AsyncIterable<Record<string, string>>) {
@@ -22,7 +25,7 @@ export async function readCsv (text: string, query: ImportQuery): Promise<JsonOb
       if (suppressions.length % atOnce === 0) await setImmediate()
     }
   } catch (error) {
-    throw error instanceof CsvError ? unreadable(error.message) : error
+    throw error instanceof CsvError ? unreadable(faultIn(error)) : error
   }
   return { suppressions }
 }
@@ -46,13 +49,16 @@ function namesOf (heading: string[]): string[] {
   return names
 }
 
+/** Why a file is no CSV: rows are counted after the heading. */
+function faultIn ({ code, ['records']: before }: CsvError): string {
+  const why = code.includes('QUOTE')
+    ? 'a quotation mark is missing, or stands where none may: in a cell in quotes it is written twice'
+    : 'it has not as many cells as the heading'
+  return `Row ${Number(before) + 1} cannot be read: ${why}.`
+}
+
 function unreadable (message: string): DispatchError {
-  const [line = ''] = /(?<=line )\d+/.exec(message) ?? []
-  return refusal('validation_error', [{
-    path: '',
-    code: 'unreadable',
-    message: `Line ${line} is not CSV: a quotation mark or a cell is wrong.`
-  }])
+  return refusal('validation_error', [{ path: '', code: 'unreadable', message }])
 }
 
 /** The columns of a file that is exported, which can be imported again: since when is not taken over. */

@@ -36,13 +36,12 @@ export const usageRoutes: FastifyPluginCallbackTypebox<{ usage: Usage }> = (app,
     }
   }, async ({ actor, query }, reply) => {
     const told = await usage.read(actor, query)
-    const metadata = query.by?.split(',').find((name) => name.startsWith('metadata.'))?.slice('metadata.'.length)
     return reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': contentDisposition('usage.csv'),
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store'
-    }).send(asCsv(told, metadata))
+    }).send(asCsv(told, query))
   })
   done()
 }

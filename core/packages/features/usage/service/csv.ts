@@ -1,17 +1,26 @@
 import { csvCell } from '@dispatch/common'
-import type { UsageView } from '../contract/usage.ts'
+import type { UsageQuery, UsageView } from '../contract/usage.ts'
 
 const counts = ['dispatches', 'accepted', 'failed', 'parts', 'pages', 'credits'] as const
+
+/** The columns of what rows are told apart by. */
+const columns = [['per', 'at'], ['service', 'service'], ['provider', 'provider'], ['user', 'userId'], ['key', 'keyId']] as const
+
+type Asked = Pick<UsageQuery, 'by' | 'per'>
 
 /**
  * Usage as CSV (RFC 4180) in UTF-8, with a column for each kind of failure and delivery status. What a spreadsheet would take for a formula
  * has an apostrophe before it.
  */
-export function asCsv ({ data: rows, currency }: Pick<UsageView, 'data' | 'currency'>, metadata: string | undefined): string {
+export function asCsv ({ data: rows, currency }: Pick<UsageView, 'data' | 'currency'>, { by = '', per }: Asked): string {
   const namesIn = (kind: 'failures' | 'deliveries' | 'marks'): string[] =>
     [...new Set(rows.flatMap((row) => Object.keys(row[kind])))].sort()
   const [failures, deliveries, marks] = [namesIn('failures'), namesIn('deliveries'), namesIn('marks')]
-  const groups = (['at', 'service', 'provider', 'userId', 'keyId'] as const).filter((name) => rows.some((row) => row[name] !== undefined))
+  const named = by.split(',')
+  const metadata = named.find((name) => name.startsWith('metadata.'))?.slice('metadata.'.length)
+  const groups = columns.flatMap(([grouping, column]) =>
+    (grouping === 'per' ? per !== undefined : named.includes(grouping)) ? [column] : []
+  )
   const heading = [
     ...groups,
     ...metadata === undefined ? [] : [`metadata.${metadata}`],
