@@ -69,10 +69,10 @@ const NoQuery = Type.Object({}, { additionalProperties: false })
 
 /** Compiles the validator of one part of a request. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) =>
-  reader(httpPart === 'body' ? boundedValidator(compile(schema), mostItemsIn(schema)) : compileQuery(schema), pathPrefixes[httpPart] ?? '')
+  reader(httpPart === 'body' ? boundedValidator(compile(schema), maxItemsIn(schema)) : compileQuery(schema), pathPrefixes[httpPart] ?? '')
 
 /** A list of a body may be as long as its schema says, where that is longer than those of other JSON. */
-function mostItemsIn ({ properties = {} }: TSchema & { properties?: Record<string, { maxItems?: number }> }): number {
+function maxItemsIn ({ properties = {} }: TSchema & { properties?: Record<string, { maxItems?: number }> }): number {
   return Math.max(jsonLimits.arrayItems, ...Object.values(properties).map(({ maxItems = 0 }) => maxItems))
 }
 

@@ -110,17 +110,18 @@ const frameworkErrors: Record<string, { word: ErrorWord, message: string | ((req
     word: 'payload_too_large',
     message: ({ routeOptions }) => `The body is larger than the limit of ${sizeOf(routeOptions.bodyLimit)}.`
   },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    word: 'unsupported_media_type',
-    message: 'The body must be JSON: send "Content-Type: application/json".'
-  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { word: 'unsupported_media_type', message: typesTaken },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: { word: 'validation_error', message: 'The length of the body differs from its Content-Length.' },
-  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: {
-    word: 'unsupported_media_type',
-    message: 'The body must be JSON: send "Content-Type: application/json".'
-  },
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { word: 'unsupported_media_type', message: typesTaken },
   FST_ERR_BAD_URL: { word: 'not_found', message: 'The path of the URL cannot be decoded.' },
   FST_ERR_MAX_PARAM_LENGTH: { word: 'not_found', message: 'The name in the path is too long to exist.' }
+}
+
+function typesTaken ({ routeOptions: { schema } }: FastifyRequest): string {
+  const { consumes: types = [] } = schema ?? {}
+  return types.length === 0
+    ? 'The body must be JSON: send "Content-Type: application/json".'
+    : `The body must be ${types.join(' or ')}: send "Content-Type" with what it is.`
 }
 
 function frameworkError (error: FastifyError, request: FastifyRequest): DispatchError {

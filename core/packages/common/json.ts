@@ -34,13 +34,13 @@ export function inspectJson (
   root: unknown,
   base = '',
   deepest: number = jsonLimits.depth,
-  mostItems: number = jsonLimits.arrayItems
+  maxItems: number = jsonLimits.arrayItems
 ): Problem[] {
   const problems: Problem[] = []
   const pending: { value: unknown, path: string, depth: number }[] = [{ value: root, path: base, depth: 0 }]
   for (let node = pending.pop(); node !== undefined && problems.length < jsonLimits.problems; node = pending.pop()) {
     const { value, path, depth } = node
-    const fault = typeof value === 'object' && value !== null ? structureFault(value, { depth, deepest, mostItems }) : scalarFault(value)
+    const fault = typeof value === 'object' && value !== null ? structureFault(value, { depth, deepest, maxItems }) : scalarFault(value)
     if (fault !== undefined) {
       problems.push({ path, ...fault })
     } else if (Array.isArray(value)) {
@@ -76,12 +76,12 @@ function pushChild (
   }
 }
 
-type Bounds = { depth: number, deepest: number, mostItems: number }
+type Bounds = { depth: number, deepest: number, maxItems: number }
 
-function structureFault (value: object, { depth, deepest, mostItems }: Bounds): Fault | undefined {
+function structureFault (value: object, { depth, deepest, maxItems }: Bounds): Fault | undefined {
   if (depth > deepest) return { code: 'too_deep', message: `Nested deeper than ${deepest} levels.` }
   if (Array.isArray(value)) {
-    return value.length > mostItems ? { code: 'too_many', message: `More than ${mostItems} items.` } : undefined
+    return value.length > maxItems ? { code: 'too_many', message: `More than ${maxItems} items.` } : undefined
   }
   return Object.keys(value).length > jsonLimits.objectKeys
     ? { code: 'too_many', message: `More than ${jsonLimits.objectKeys} fields.` }

@@ -71,12 +71,12 @@ export function compileOutsideSchema (schema: object): Validator<unknown> {
 
 /**
  * A check of a value from outside: first for forbidden content of any JSON, then with the schema, for which null is absence. A value beyond
- * the limits is not checked further. `mostItems`: of a list, where the schema lets one be longer than others.
+ * the limits is not checked further. `maxItems`: of a list, where the schema lets one be longer than others.
  */
-export function boundedValidator<T> (schemaCheck: Validator<T>, mostItems?: number): Validator<T> {
+export function boundedValidator<T> (schemaCheck: Validator<T>, maxItems?: number): Validator<T> {
   const check = nullIsAbsence(schemaCheck)
   return (value, base = '') => {
-    const found = inspectJson(value, base, undefined, mostItems)
+    const found = inspectJson(value, base, undefined, maxItems)
     if (isUnbounded(found)) return { ok: false, problems: found }
     const fit = check(value, base)
     if (found.length === 0) return fit

@@ -40,7 +40,8 @@ export { type SpanName, type Spans, spanChannel, within } from './spans.ts'
 export { type ChosenBy, type ConfiguredBy, type DeferredState, type DispatchStatus, type EventKind, type Mode, type StepStatus,
   dispatchStatuses, eventKinds, searchedStepStatuses } from './states.ts'
 export { StatisticsQuery, StatisticsView } from './statistics.ts'
-export { ApiVersion, type Version, isSince, latestVersion, usualVersion, versionNames, versionOf, versions } from './versions.ts'
+export { ApiVersion, type Version, isSince, laterField, latestVersion, usualVersion, versionNames, versionOf,
+  versions } from './versions.ts'
 export { type ServicePath, chainBeginners, chainFault, chainFollowers, chains, isPath, longestChain } from './request/chains.ts'
 export { type Window, dueAt, dueMoment, openFrom, zonesOf } from './request/due.ts'
 export { clientPointerOf, providerRequestOf } from './request/provider-request.ts'

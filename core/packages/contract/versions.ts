@@ -21,3 +21,8 @@ export function versionOf (name: string): Version | undefined {
 export function isSince (since: string | undefined, version: Version): boolean {
   return since === undefined || versionNames.findIndex((one) => one === since) <= versionNames.indexOf(version)
 }
+
+/** What is told of a field that only a later version has. */
+export function laterField (name: string, version: Version): string {
+  return `Unknown field "${name}" in version ${version}: with the header "X-API-Version: ${latestVersion}" it is there.`
+}

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { refusal } from '../errors.ts'
 import { type RequestedSchedule, scheduleFields } from '../schedule.ts'
-import { isSince, latestVersion, type Version } from '../versions.ts'
+import { isSince, laterField, latestVersion, type Version } from '../versions.ts'
 import { createMisplacedFieldHint } from './misplaced-fields.ts'
 import { deferredStepSchema, requestSchema } from './request-schema.ts'
 import { createStepLocator, isGiven, pointerTo, type StepLocation, takesTemplate, valueOf } from './step-locations.ts'
@@ -98,12 +98,9 @@ function createLaterFieldHint (path: readonly ServiceName[], version: Version): 
     const tokens = problem.path.split('/').slice(1)
     const found = tokens.reduce<TSchema | undefined>((schema, token) => (schema as Partial<TObject> | undefined)?.properties?.[token],
       later)
-    return problem.code !== 'unknown_field' || found === undefined ? problem : {
-      ...problem,
-      message: `Unknown field "${
-        tokens.at(-1) ?? ''
-      }" in version ${version}: with the header "X-API-Version: ${latestVersion}" it is there.`
-    }
+    return problem.code !== 'unknown_field' || found === undefined
+      ? problem
+      : { ...problem, message: laterField(tokens.at(-1) ?? '', version) }
   }
 }
 

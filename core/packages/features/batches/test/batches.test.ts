@@ -209,6 +209,7 @@ await t.test('what is no such file is refused as a whole, with one clear answer'
   refused(await take(lines(text('x')), ''), 400, '/query/service')
   refused(await take(lines(text('x')), 'service=sms&callbackUrl=https://10.0.0.1/x'), 422, 'address_not_public')
   refused(await take(lines(text('x')), 'service=sms', { 'content-type': 'application/json' }), 415, 'multipart')
+  refused(await take(lines(text('x')), 'service=sms', { 'content-type': '' }), 415, 'must be application/x-ndjson')
   refused(await take(lines(text('x')), 'service=sms', { 'content-encoding': 'gzip' }), 400, 'is no gzip')
   refused(await take(lines(text('x')), 'service=sms', { 'content-encoding': 'lzma' }), 415, 'gzip, deflate')
   refused(await take(gzipSync(Buffer.alloc(1024 * 1024, '\n')), 'service=sms', { 'content-encoding': 'gzip' }), 413, 'empty lines')

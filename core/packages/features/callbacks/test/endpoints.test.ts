@@ -72,6 +72,11 @@ await t.test('what cannot be called, or wants what there is not, is refused; so 
   const { id } = await make({ name: 'A', url: 'https://a.acme.test/' })
   t.equal((await change(id, { url: 'https://192.168.0.1/' })).status, 422)
   t.equal((await change(id, {})).status, 400)
+  const earlier = await send('PUT', `${path}/${id}`, { body: { pausedUntil: null }, headers: { 'x-api-version': '1.0.1' } })
+  has(t, earlier, {
+    status: 400,
+    body: { details: [{ path: '/pausedUntil', message: /with the header "X-API-Version: 1\.1\.0" it is there/ }] }
+  })
   const others = await Promise.all(
     Array.from({ length: 11 }, (_, index) => send('POST', path, { body: { name: `N${String(index)}`, url: 'https://a.acme.test/' } }))
   )
