@@ -1,11 +1,13 @@
 import { ClientGone } from '@dispatch/accounts'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+type Answering = { raw: FastifyReply['raw'], request: Pick<FastifyRequest, 'socket'> }
 
 /** One for each answer, whoever asks for it: a request waits in several places. */
 const signals = new WeakMap<FastifyReply['raw'], AbortSignal>()
 
 /** Aborted when the connection of a request ends before its answer. */
-export function goneSignal ({ raw, request: { socket } }: FastifyReply): AbortSignal {
+export function goneSignal ({ raw, request: { socket } }: Answering): AbortSignal {
   const known = signals.get(raw)
   if (known !== undefined) return known
   const gone = new AbortController()

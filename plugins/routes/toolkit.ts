@@ -3,6 +3,7 @@
  */
 export { compileValidator } from '../hooks/body-parsing.ts'
 export { decoded, decodedBits } from '../hooks/content-encoding.ts'
+export { goneSignal } from '../hooks/gone-signal.ts'
 export { askOwn } from '../hooks/own-request.ts'
 export { boundaryOf, readForm } from '../hooks/form.ts'
 export { type Html, html } from '../html.ts'

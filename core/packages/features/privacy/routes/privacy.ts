@@ -1,6 +1,5 @@
-import { ClientGone } from '@dispatch/accounts'
 import { page, UuidPageQuery } from '@dispatch/contract'
-import { auditAuthorOf, contentDisposition, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
+import { auditAuthorOf, contentDisposition, goneSignal, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Readable } from 'node:stream'
 import { ErasureBody, ErasureView, ExportLine, PersonBody, ReceiptView } from '../contract/erasures.ts'
@@ -95,10 +94,7 @@ export const privacyRoutes: FastifyPluginCallbackTypebox<{ erasures: Erasures }>
       response: { 200: File }
     }
   }, async (request, reply) => {
-    const gone = new AbortController()
-    if (request.socket.destroyed) gone.abort(new ClientGone())
-    reply.raw.once('close', () => gone.abort(new ClientGone()))
-    const lines = await erasures.export(auditAuthorOf(request), request.body, gone.signal)
+    const lines = await erasures.export(auditAuthorOf(request), request.body, goneSignal(reply))
     return reply.headers({
       'content-type': 'application/x-ndjson',
       'content-disposition': contentDisposition('person.ndjson'),
