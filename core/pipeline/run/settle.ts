@@ -1,5 +1,5 @@
 import { type Log, observe, type Problem } from '@dispatch/common'
-import { DispatchError, type DispatchStatus, refusal, type StepStatus, notifiedStatuses } from '@dispatch/contract'
+import { DispatchError, type DispatchStatus, notifiedStatuses, refusal, type StepStatus } from '@dispatch/contract'
 import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import { RendererBusy, RenderError, TemplateWorkersBusy } from '@dispatch/documents'
 import { clientWord, type Outcome } from '@dispatch/host'
