@@ -41,7 +41,6 @@ export { createConfigurations, type Configurations, ownedConfiguration, type Own
 export type { DispatchRows, Forget } from './store/dispatch/dispatch-rows.ts'
 export { deleteDispatches } from './store/dispatch/forgetting.ts'
 export { dispatchColumns, withSteps } from './store/dispatch/dispatch-views.ts'
-export { findHold, listHolds } from './store/dispatch/holds.ts'
 export { searchEverywhere } from './store/dispatch/everywhere.ts'
 export { migrate, type Migrations, mustKnow, schemaState } from './store/migrate.ts'
 export { type SealedCounts, sealStored } from './seal-stored.ts'

@@ -26,7 +26,7 @@ const walls = [
   },
   {
     of: /^core\/packages\/features\/[^/]+\/pages\//,
-    refuses: /^@dispatch\/(core|accounts|tables)(\/|$)|^core\/packages\/features\/[^/]+\/(service|store|routes)\//,
+    refuses: /^@dispatch\/(core|accounts|credits|tables)(\/|$)|^core\/packages\/features\/[^/]+\/(service|store|routes)\//,
     rule: 'pages of features reach data through the public API alone'
   },
   {
@@ -54,7 +54,7 @@ const walls = [
   },
   {
     of: /^plugins\/console\/(?!(session|entry)\/)/,
-    refuses: /^@dispatch\/(core|accounts|tables)(\/|$)/,
+    refuses: /^@dispatch\/(core|accounts|credits|tables)(\/|$)/,
     rule: 'pages of the console reach data through the public API alone'
   },
   // Pure computation only: network, files and processes belong to the host.
@@ -72,7 +72,7 @@ const homes: Record<string, RegExp> = {
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
   '@cantoo/pdf-lib': /^core\/packages\/documents\/given\/(address-page|join-pdfs|open-pdf)\.ts$/,
   piscina: /^core\/packages\/documents\//,
-  kysely: /^core\/(store|packages\/(accounts\/(store|audit)|database|tables|features\/.+\/(store|migrations)))\//,
+  kysely: /^core\/(store|packages\/(accounts\/(store|audit)|credits|database|tables|features\/.+\/(store|migrations)))\//,
   pg: /^core\/(store|packages\/(database|embedded-postgres|tables))\//,
   'rate-limiter-flexible': /^core\/packages\/accounts\/store\/rate-limiter\.ts$/,
   esbuild: /^(core\/packages\/sandbox\/runtime|scripts\/(client\/build|provider\/(kit-)?bundle))\.ts$/,

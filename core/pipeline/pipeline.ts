@@ -1,7 +1,8 @@
-import { requireBudget, requireSender, sampleLink } from '@dispatch/accounts'
+import { requireSender, sampleLink } from '@dispatch/accounts'
 import { canonicalJson, type Problem, withTimeLimit } from '@dispatch/common'
 import { DispatchError, type DryRunView, dueMoment, isSince, presentable, refusal, usualVersion, type ValidationResponse,
   type WaitingView } from '@dispatch/contract'
+import { requireBudget } from '@dispatch/credits'
 import type { Database } from '@dispatch/database'
 import { hash } from 'node:crypto'
 import type { Directories } from '../configuration/directories.ts'

@@ -1,5 +1,6 @@
-import { readLedger } from '@dispatch/accounts'
+import { sightOf } from '@dispatch/accounts'
 import { CreditsView, PageQuery } from '@dispatch/contract'
+import { readCredits } from '@dispatch/credits'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
@@ -16,8 +17,11 @@ export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }>
       response: { 200: CreditsView }
     }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
-    const { ledger: found, ...credits } = await readLedger(database, actor, {
+    // The dispatches in the ledger are no tests, and of all users. An entry tells no more of one than its price.
+    const { test, userId } = sightOf(actor)
+    const { ledger: found, ...credits } = await readCredits(database, actor.companyId, {
       limit: limit + 1,
+      ...(test === undefined && userId === undefined ? {} : { dispatches: 'none' }),
       ...(cursor === undefined ? {} : { after: cursor })
     })
     const { data: ledger, nextCursor } = pageOf(found, limit, ({ id }) => id)

@@ -1,5 +1,6 @@
 import { HoldQuery, HoldView, page, QueueView, ReleaseBody, ReleaseView, ResolveBody } from '@dispatch/contract'
-import { findHold, listHolds, type Pipeline, type ReleaseQueue } from '@dispatch/core'
+import type { Pipeline, ReleaseQueue } from '@dispatch/core'
+import { findHold, listHolds } from '@dispatch/credits'
 import type { Database } from '@dispatch/database'
 import { readBacklog } from '@dispatch/tables'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

@@ -18,6 +18,7 @@ const others = ['client']
 const examples: Record<string, { given?: (folder: string) => void, prints: RegExp, leaves?: [file: string, begins: RegExp] }> = {
   accounts: { prints: /^true false\ntrue false\nThis needs the role admin, but the user is member\.\n$/ },
   common: { prints: /path: '\/total',\s+code: 'required'[^]*0\.30\n$/ },
+  credits: { prints: /^3 3 0\n$/ },
   database: { prints: /^true The database cannot be reached/ },
   documents: { prints: /^1 page\n$/, leaves: ['receipt.pdf', /^%PDF-1\.\d/] },
   einvoice: {

@@ -21,7 +21,6 @@ export { ClientGone, onBehalfOf, waitingClient } from './access/waiting-client.t
 export { type KeyAdministration, createKeyAdministration } from './administration/api-keys.ts'
 export { readAuditLog } from './administration/audit.ts'
 export { type CompanyAccounts, createCompanyAccounts, platform } from './administration/companies.ts'
-export { readLedger } from './administration/credits.ts'
 export { type Domains, createDomains } from './administration/domains.ts'
 export { type Impersonation, createImpersonation } from './administration/impersonation.ts'
 export { type LinkMail, createLinkMail } from './administration/link-mail.ts'
@@ -44,8 +43,6 @@ export { type AnsweredRequest, type RequestLog, createRequestLog, noRequestLog }
 export type { AccessEnd } from './store/access.ts'
 export { createAccounts, createCompanies, createFirstCompanies } from './store/accounts.ts'
 export { type ApiKeys, createApiKeys, isKeyValid } from './store/api-keys.ts'
-export { type Budget, addBudget, budgetScopes, budgetUnits, changeBudget, exceededOf, listBudgets, listBudgetsToMail, listCompaniesToNotify,
-  noteMailed, markNotified, removeBudget, requireBudget } from './store/budgets.ts'
 export { companyNames, missingCompanies, notifyUrlOf } from './store/companies.ts'
 export { clientsKnownFor, createKnownClients } from './store/known-clients.ts'
 export { type LogCount, addLogCounts } from './store/log-counts.ts'

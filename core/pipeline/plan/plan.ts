@@ -1,6 +1,7 @@
 import type { Keyring, Problem } from '@dispatch/common'
 import { createRequestReader, createUploadReader, type DispatchRequest, dueMoment, isSince, refusal, type ServicePath, usualVersion,
   type ValidationResponse, type Version } from '@dispatch/contract'
+import { priceOf, type Prices } from '@dispatch/credits'
 import type { Database } from '@dispatch/database'
 import type { TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
@@ -41,11 +42,10 @@ export type DispatchPlan = {
 }
 
 /**
- * `prices` in credits, by service; a service without an entry has its default price. `standIn`: the provider of a test when the chosen one
- * has no sandbox.
+ * `standIn`: the provider of a test when the chosen one has no sandbox.
  */
 export type PlanOptions = {
-  prices: Readonly<Record<string, number>>
+  prices: Prices
   newId: () => string
   standIn?: InstalledProvider | undefined
 }
@@ -180,18 +180,18 @@ export function planOf (
 /** Who does a step, with which parameters, and for how much. */
 type Doing = Pick<Step, 'requestSettings' | 'price' | 'able'> & { by?: StepProvider & { provider: InstalledProvider } }
 
-function done ({ service, settings, choice, listed, able }: ResolvedStep, prices: PlanOptions['prices']): Doing {
-  const price = prices[service] ?? services[service].price
-  if (choice?.chosen !== true) return { requestSettings: settings, price }
+function done ({ service, settings, choice, listed, able }: ResolvedStep, prices: Prices): Doing {
+  const price = (sandbox: boolean): number => priceOf(service, { prices, sandbox })
+  if (choice?.chosen !== true) return { requestSettings: settings, price: price(false) }
   const ableOf = (one: Choice): Able[] => {
     if (!one.chosen) return []
     const { provider: { code }, configuration: { sandbox } } = one
-    return [{ code, sandbox, price: sandbox ? 0 : price }]
+    return [{ code, sandbox, price: price(sandbox) }]
   }
   const { provider, chosenBy, configuration: { sandbox } } = choice
   return {
     requestSettings: settings,
-    price: sandbox ? 0 : price,
+    price: price(sandbox),
     ...(able === undefined ? {} : { able: able.flatMap(ableOf) }),
     by: { ...usedOf(choice), provider, chosenBy, sandbox, ...(listed === undefined ? {} : { list: listed.flatMap(candidateOf) }) }
   }

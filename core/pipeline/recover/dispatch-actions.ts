@@ -2,11 +2,11 @@ import { type Actor, type AuditAuthor, maySee, noteAudit, requireRole } from '@d
 import type { JsonObject } from '@dispatch/common'
 import { DispatchError, dueMoment, latestVersion, type Mode, refusal, type SayingBody, type SayingsView, type SayingView, type ScheduleBody,
   type Version } from '@dispatch/contract'
+import { findHold } from '@dispatch/credits'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { addJobs } from '@dispatch/tables'
 import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
-import { findHold } from '../../store/dispatch/holds.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, cancelDispatch, moveDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
 import type { ApprovalDesk } from '../approval-desk.ts'

@@ -1,9 +1,8 @@
-import { exceededOf } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
 import { type ChosenBy, type ConfiguredBy, DispatchError, type Version } from '@dispatch/contract'
-import { type CompanyQueries, type Database, hasCode } from '@dispatch/database'
+import { heldAtFirst, shortOf, withCreditCheck } from '@dispatch/credits'
+import { type Database, hasCode } from '@dispatch/database'
 import { type EventActor, type Schedule, sealed, type StepCandidate } from '@dispatch/tables'
-import { type RawBuilder, sql } from 'kysely'
 import { callFunction } from '../calls/database-functions.ts'
 import { documentRow, type NewDocument } from '../calls/document-row.ts'
 import type { DispatchStart } from './lease.ts'
@@ -156,7 +155,6 @@ function stepRows (
   { steps, traceparent, schedule }: Pick<NewDispatch, 'steps' | 'traceparent' | 'schedule'>,
   document: NewDocument | undefined
 ) {
-  const isHeldLater = schedule?.dueAt !== undefined && schedule.hold !== 'now'
   const rows = steps.map((step, position) => {
     const content = position === 0 ? undefined : step.template
     return {
@@ -171,7 +169,7 @@ function stepRows (
       fields: step.fields,
       request_settings: step.requestSettings,
       price: step.price,
-      held: step.deferredOn !== undefined || isHeldLater ? 0 : step.price,
+      held: heldAtFirst(step, schedule),
       status: step.deferredOn === undefined ? 'planned' as const : 'waiting' as const,
       document_id: position === 0 ? document?.documentId : undefined,
       template_id: content?.template.id,
@@ -184,40 +182,4 @@ function stepRows (
     }
   })
   return { steps: rows, price: rows.reduce((sum, { held }) => sum + held, 0) }
-}
-
-/** An SQL expression: whether the free credits of a company cover a price. What this transaction holds counts only after its commit. */
-export function hasFreeCredits (companyId: number, price: number): RawBuilder<boolean> {
-  return sql<boolean>`(${price} = 0 or exists (select from credits where company_id = ${companyId} and balance - held >= ${price}))`
-}
-
-/**
- * Runs a transaction that holds credits. Throws `insufficient_credits` where the commit fails because other dispatches took them first; the
- * price in its message is read after that; `budget_exceeded` where a hard budget does not cover it.
- */
-export async function withCreditCheck<T> (
-  database: Database,
-  asked: { company_id: number, price: number },
-  transaction: () => Promise<T>
-): Promise<T> {
-  try {
-    return await transaction()
-  } catch (error) {
-    if (hasCode(error, 'DC429')) throw await exceededOf(database, asked.company_id, error)
-    throw hasCode(error, 'DC402') ? await shortOf(database, asked.company_id, asked.price) : error
-  }
-}
-
-function shortOf (database: Database, companyId: number, price: number): Promise<DispatchError> {
-  return database.company(companyId, (queries) => insufficientCredits(queries, companyId, price))
-}
-
-/** The error for a price, in credits, that the company's free credits do not cover. */
-export async function insufficientCredits (queries: CompanyQueries, companyId: number, price: number): Promise<DispatchError> {
-  const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId)
-    .executeTakeFirstOrThrow()
-  const free = Number(credits.balance) - Number(credits.held)
-  return new DispatchError('insufficient_credits',
-    `The dispatch costs ${price} credit${price === 1 ? '' : 's'}; ${free} of ${credits.balance} are free, ${credits.held} are held ` +
-      'by dispatches under way.')
 }

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@dispatch/common'
 import { DispatchError, type DispatchStatus, type EventKind } from '@dispatch/contract'
+import { hasFreeCredits, insufficientCredits, withCreditCheck } from '@dispatch/credits'
 import { addSeconds, asOwner, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { addJobs, columnsOf, type EventActor, isLetGo, type PreparedJobs, type Schedule, sealed, type StepError } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { callFunction, callFunctionWithin, functionNamed } from '../calls/database-functions.ts'
 import { unskipDeferred } from './deferred-states.ts'
 import { type DispatchRecord, type DispatchRow, readDispatch, withSteps } from './dispatch-views.ts'
-import { hasFreeCredits, insufficientCredits, withCreditCheck } from './dispatches.ts'
 import { firstOfList } from './first-of-list.ts'
 import type { DispatchStart, Lease, ReconcileSchedule, TransactionHook } from './lease.ts'
 

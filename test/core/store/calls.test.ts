@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
+import { auditRow } from '../../../core/packages/accounts/audit/audit.ts'
 import { createCompanies } from '../../../core/packages/accounts/store/accounts.ts'
-import { addCredits, updateSettings } from '../../../core/packages/accounts/store/companies.ts'
-import { readCredits } from '../../../core/packages/accounts/store/credits.ts'
+import { updateSettings } from '../../../core/packages/accounts/store/companies.ts'
+import { changeCredits, type CreditChange, readCredits } from '../../../core/packages/credits/ledger.ts'
 import { openDatabase } from '../../../core/packages/database/database.ts'
 import { makeIndexes } from '../../../core/packages/tables/concurrent-indexes.ts'
 import type { PreparedJobs } from '../../../core/packages/tables/jobs.ts'
@@ -186,19 +187,22 @@ await t.test('a transaction of several messages locks its company\'s credits by 
   t.strictSame(free, [true, true, true, true])
   t.strictSame(await creditsOf(owner), { balance: 7, held: 0 })
   const { ledger: [entry] } = await readCredits(database, owner.companyId, { limit: 1 })
-  has(t, entry, { kind: 'debit', amount: '-3', balance: '7', step_id: accepted.stepId })
+  has(t, entry, { kind: 'debit', amount: -3, balance: 7, dispatchId: accepted.dispatchId })
 })
 
 await t.test('credits that operators give, and what a company decides of them, are one message each', async (t) => {
   const { companyId } = await company()
   const signature = { author: null, at: new Date() }
-  const made = await Promise.all(
-    ['a', 'a', 'b'].map((idempotencyKey) => addCredits(database, companyId, { amount: 5, reason: 'More', idempotencyKey }, signature))
-  )
+  const credit = (company: number, change: CreditChange) =>
+    changeCredits(database, company, change, {
+      at: signature.at,
+      audit: auditRow({ companyId: company, action: 'credits.granted', object: { kind: 'credits', id: String(company) }, ...signature })
+    })
+  const made = await Promise.all(['a', 'a', 'b'].map((idempotencyKey) => credit(companyId, { amount: 5, reason: 'More', idempotencyKey })))
   t.strictSame(made.map((one) => typeof one === 'object' && one.replayed).sort(), [false, false, true])
-  t.equal(await addCredits(database, companyId, { amount: 6, reason: 'More', idempotencyKey: 'a' }, signature), 'reused')
-  t.equal(await addCredits(database, companyId, { amount: -21, reason: 'Less' }, signature), 'short')
-  t.equal(await addCredits(database, 0, { amount: 1, reason: 'More' }, signature), undefined)
+  t.equal(await credit(companyId, { amount: 6, reason: 'More', idempotencyKey: 'a' }), 'reused')
+  t.equal(await credit(companyId, { amount: -21, reason: 'Less' }), 'short')
+  t.equal(await credit(0, { amount: 1, reason: 'More' }), undefined)
   await updateSettings(database, companyId, { lowCredit: 30, addresses: ['192.0.2.0/24'] }, signature)
   await updateSettings(database, companyId, { notifyUrl: 'https://a.example/' }, signature)
   const row = await database.owner.selectFrom('credits').innerJoin('companies', 'companies.company_id', 'credits.company_id').select([

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { createCompanies } from '../../../core/packages/accounts/store/accounts.ts'
-import { readCredits } from '../../../core/packages/accounts/store/credits.ts'
+import { readCredits } from '../../../core/packages/credits/ledger.ts'
 import { openDatabase } from '../../../core/packages/database/database.ts'
 import { findDispatch, listEvents } from '../../../core/store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch, openDispatch } from '../../../core/store/dispatch/dispatches.ts'

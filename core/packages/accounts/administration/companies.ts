@@ -1,11 +1,11 @@
 import { type CompanyChanges, type CompanyView, DispatchError, type NewCompanyBody } from '@dispatch/contract'
+import { changeCredits, type CreditChange, type Credited } from '@dispatch/credits'
 import type { Database } from '@dispatch/database'
 import { normaliseEmail } from '../access/account.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
-import type { AuditAuthor } from '../audit/audit.ts'
-import { addCompany, addCredits, type CompanyRow, type CreditChange, type Credited, findCompany, listAllCompanies,
-  updateCompany } from '../store/companies.ts'
+import { type AuditAuthor, auditRow } from '../audit/audit.ts'
+import { addCompany, type CompanyRow, findCompany, listAllCompanies, updateCompany } from '../store/companies.ts'
 import { refuseLockOut, requireValidNetworks } from './settings.ts'
 
 /** The id of the operators' company, the first one of every installation. */
@@ -63,10 +63,20 @@ export function createCompanyAccounts ({ database, now }: { database: Database, 
     },
 
     async credit (author, companyId, change) {
-      const result = await addCredits(database, companyId, change, { author, at: now() })
+      const at = now()
+      const { amount, reason } = change
+      const audit = auditRow({
+        companyId,
+        author,
+        action: amount < 0 ? 'credits.corrected' : 'credits.granted',
+        object: { kind: 'credits', id: String(companyId) },
+        facts: { amount, reason },
+        at
+      })
+      const result = await changeCredits(database, companyId, change, { at, audit })
       if (result === 'short') {
         throw new DispatchError('conflict',
-          `Fewer than ${-change.amount} credits are free: GET /api/v1/companies/${companyId} tells how many the company has, and how ` +
+          `Fewer than ${-amount} credits are free: GET /api/v1/companies/${companyId} tells how many the company has, and how ` +
             'many of them dispatches under way hold.')
       }
       if (result === 'reused') {

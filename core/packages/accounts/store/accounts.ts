@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Role } from '@dispatch/contract'
+import { openCredits } from '@dispatch/credits'
 import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { Tables } from '@dispatch/tables'
 import type { Selectable, Transaction } from 'kysely'
@@ -91,17 +92,7 @@ export async function insertCompany (
 ): Promise<number> {
   const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id')
     .executeTakeFirstOrThrow()
-  await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
-  if (credits > 0) {
-    await queries.insertInto('ledger').values({
-      company_id: companyId,
-      kind: 'grant',
-      amount: credits,
-      balance: credits,
-      reason: 'Opening credits',
-      at: now
-    }).execute()
-  }
+  await openCredits(queries, companyId, credits, now)
   await queries.insertInto('users').values(users.map((user) => ({
     company_id: companyId,
     email: user.email,

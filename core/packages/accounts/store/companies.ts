@@ -1,4 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
+import { openCredits } from '@dispatch/credits'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { Tables } from '@dispatch/tables'
 import { type Selectable, sql } from 'kysely'
@@ -54,7 +55,7 @@ export async function addOperator (
         await sql`select setval(pg_get_serial_sequence('companies', 'company_id'), (select max(company_id) from companies))`.execute(
           queries
         )
-        await queries.insertInto('credits').values({ company_id: companyId, balance: 0, held: 0 }).execute()
+        await openCredits(queries, companyId, 0, signature.at)
         await note(queries, companyId, 'company.created', { name, credits: 0 }, signature)
       }
       const { user_id: userId } = await insertUser(queries, companyId, user, signature)
@@ -85,78 +86,6 @@ export async function updateCompany (
     await note(queries, companyId, 'company.changed', { fields: Object.keys(change), ...change }, signature)
     return withCredits(queries).where('companies.company_id', '=', companyId).executeTakeFirst()
   })
-}
-
-/** A change of credits; under an idempotency key it is made once, however often it is asked for. */
-export type CreditChange = { amount: number, reason: string, idempotencyKey?: string }
-
-/** What a company has then. `replayed`: the change had been made before. */
-export type Credited = { balance: number, held: number, replayed: boolean }
-
-/**
- * Gives a company credits, or takes some back; `short`: fewer are free than are to be taken, `reused`: the key is that of another
- * change. Undefined when there is no such company.
- */
-export async function addCredits (
-  database: Database,
-  companyId: number,
-  change: CreditChange,
-  signature: AuditStamp
-): Promise<Credited | 'short' | 'reused' | undefined> {
-  const { amount, reason, idempotencyKey } = change
-  const made = await move(database, companyId, change, signature)
-  if (made !== undefined) return { ...made, replayed: false }
-  const { owner } = database
-  const credits = await owner.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).executeTakeFirst()
-  if (credits === undefined) return undefined
-  const before = idempotencyKey === undefined
-    ? undefined
-    : await owner.selectFrom('ledger').select(['amount', 'reason']).where('company_id', '=', companyId).where('idempotency_key', '=',
-      idempotencyKey).executeTakeFirst()
-  if (before === undefined) return 'short'
-  return Number(before.amount) === amount && before.reason === reason
-    ? { balance: Number(credits.balance), held: Number(credits.held), replayed: true }
-    : 'reused'
-}
-
-/**
- * Changes credits in one statement, so that nobody waits for more than it. Undefined where the key was used, fewer are free than are to be
- * taken, or there is no such company.
- */
-async function move (
-  { owner }: Database,
-  companyId: number,
-  { amount, reason, idempotencyKey }: CreditChange,
-  signature: AuditStamp
-): Promise<Omit<Credited, 'replayed'> | undefined> {
-  const [kind, action] = amount < 0 ? ['correction', 'credits.corrected'] : ['grant', 'credits.granted']
-  const audit = auditRow({ companyId, action, object: { kind: 'credits', id: String(companyId) }, facts: { amount, reason }, ...signature })
-  const made = sql<{ balance: string, held: string }>`
-    with credit as (
-      update credits set balance = balance + ${amount} where company_id = ${companyId} and (${amount} >= 0 or balance + ${amount} >= held)
-        and not exists (select from ledger where company_id = ${companyId} and idempotency_key = ${idempotencyKey ?? null})
-          returning balance, held
-    ), entry as (
-      insert into ledger (company_id, kind, amount, balance, reason, idempotency_key, at)
-      select ${companyId}, ${kind}, ${amount}, balance, ${reason}, ${idempotencyKey ?? null}, ${signature.at} from credit
-    ), audited as (
-      insert into audit (${sql.join(Object.keys(audit).map((column) => sql.ref(column)))})
-      select
-        ${
-    sql.join(Object.entries(audit).map(([column, value]) =>
-      column === 'facts' ? sql`${value}::jsonb || jsonb_build_object('balance', balance)` : sql`${value}`
-    ))
-  } from credit
-    )
-    select balance, held from credit`
-  const { rows: [moved] } = await made.execute(owner).catch(unlessKeyed)
-  return moved && { balance: Number(moved.balance), held: Number(moved.held) }
-}
-
-/** Another change under the key was made at the same moment. */
-function unlessKeyed (error: unknown): { rows: [] } {
-  if (error instanceof Error && 'constraint' in error && error.constraint === 'ledger_key') return { rows: [] }
-  throw error
 }
 
 /** The names of companies, by their ids. */

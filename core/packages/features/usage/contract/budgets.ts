@@ -1,5 +1,5 @@
-import { budgetScopes, budgetUnits } from '@dispatch/accounts'
 import { Uuid } from '@dispatch/common'
+import { budgetScopes, budgetUnits } from '@dispatch/credits'
 import { type Static, Type } from 'typebox'
 
 const Amount = Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'What may be used in a month (UTC).' })

@@ -1,8 +1,9 @@
-import { type Actor, addBudget, type AuditAuthor, type Budget, changeBudget, type LinkMail, listBudgets, listBudgetsToMail,
-  listCompaniesToNotify, listNotifiedPeople, markNotified, noteAudit, noteMailed, notifyUrlOf, removeBudget } from '@dispatch/accounts'
+import { type Actor, type AuditAuthor, type LinkMail, listNotifiedPeople, noteAudit, notifyUrlOf } from '@dispatch/accounts'
 import { type Log, uuidOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import type { Outbox } from '@dispatch/core'
+import { addBudget, type Budget, changeBudget, listBudgets, listBudgetsToMail, listCompaniesToNotify, noteMailed, markNotified,
+  removeBudget } from '@dispatch/credits'
 import { asOwner, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { runEvery } from '@dispatch/queue'

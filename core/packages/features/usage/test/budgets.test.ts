@@ -5,7 +5,7 @@ import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { has, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
-import { exceededOf } from '../../../accounts/store/budgets.ts'
+import { exceededOf } from '../../../credits/budgets.ts'
 import { createBudgets } from '../service/budgets.ts'
 
 const providers = await testProviders(t)
