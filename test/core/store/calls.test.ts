@@ -196,7 +196,13 @@ await t.test('credits that operators give, and what a company decides of them, a
   const credit = (company: number, change: CreditChange) =>
     changeCredits(database, company, change, {
       at: signature.at,
-      audit: auditRow({ companyId: company, action: 'credits.granted', object: { kind: 'credits', id: String(company) }, ...signature })
+      audit: auditRow({
+        companyId: company,
+        action: 'credits.granted',
+        object: { kind: 'credits', id: String(company) },
+        facts: { amount: change.amount, reason: change.reason },
+        ...signature
+      })
     })
   const made = await Promise.all(['a', 'a', 'b'].map((idempotencyKey) => credit(companyId, { amount: 5, reason: 'More', idempotencyKey })))
   t.strictSame(made.map((one) => typeof one === 'object' && one.replayed).sort(), [false, false, true])
