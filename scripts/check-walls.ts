@@ -136,6 +136,25 @@ const parsers = [
 ]
 
 /**
+ * Who opens what is sealed with the master key, each what is its own: everything else asks one of these. Settings of providers are opened by
+ * `settings.ts`, whoever calls a vendor; the content of dispatches by `data-keys.ts`, whoever reads a row.
+ */
+const openers = [
+  'core/packages/accounts/access/signing-keys.ts',
+  'core/packages/features/alerts/service/messages.ts',
+  'core/packages/features/authenticators/service/authenticators.ts',
+  'core/packages/features/callbacks/service/signing.ts',
+  'core/packages/features/connections/service/clients.ts',
+  'core/packages/features/connections/service/sealing.ts',
+  'core/packages/features/privacy/service/work.ts',
+  'core/packages/features/single-sign-on/service/signing-on.ts',
+  'core/packages/features/vendor-events/service/webhook-receiver.ts',
+  'core/packages/host/settings/settings.ts',
+  'core/packages/tables/sealing/data-keys.ts',
+  'core/pipeline/run/outcome-spool.ts'
+]
+
+/**
  * Services are folders, and every list of them is derived from one: what names one elsewhere would be forgotten when another is added. Some
  * are called by words that mean other things, too; such a word names a service in a list of services, or where it is compared with one.
  */
@@ -187,6 +206,16 @@ function parsedAgain (root: string, file: string): string[] {
         home.source.replaceAll(/[\\^$]/g, '')
       }`
     )
+  )
+}
+
+/** Where a file opens what is sealed, and is not to; or is to, and does not. */
+function openedAstray (root: string, file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const opened = [...text.matchAll(/\bkeyring\.open\(/g)]
+  if (openers.includes(file)) return opened.length > 0 ? [] : [`${file} opens nothing that is sealed: it need not be among the openers`]
+  return opened.map(({ index }) =>
+    `${file}:${text.slice(0, index).split('\n').length} opens what is sealed: only the files among the openers of check-walls.ts do`
   )
 }
 
@@ -380,6 +409,7 @@ export function checkWalls (root: string): { files: number, faults: string[] } {
       ...foldersRound(pages),
       ...subfoldersRound(imports),
       ...files.flatMap(file => parsedAgain(root, file)),
+      ...files.flatMap(file => openedAstray(root, file)),
       ...files.flatMap(file => servicesNamed(root, file, services)),
       ...files.flatMap(file => formatsNamed(root, file, formats)),
       ...unnamed(root, imports, pages).map(words => `no page names ${words}`)

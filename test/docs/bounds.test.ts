@@ -78,3 +78,16 @@ void t.test('the core is as small as its page says', (t) => {
   t.ok(lines <= Number(max.replaceAll(',', '')), `${lines} lines`)
   t.end()
 })
+
+void t.test('nothing of the core takes all that the pipeline works with, but what puts it together', (t) => {
+  const cwd = fileURLToPath(new URL('../../', import.meta.url))
+  const files = globSync('{core,plugins}/**/*.ts', { cwd, exclude: ['core/packages/**', '**/node_modules/**'] })
+  t.strictSame(files.filter((file) => pageOf(file).includes('PipelineParts')).toSorted(), [
+    'core/index.ts',
+    'core/pipeline/pipeline.ts',
+    'plugins/container/dependencies.ts'
+  ])
+  const takers = pageOf('core/pipeline/pipeline.ts').match(/\w+: PipelineParts\b/g)
+  t.strictSame(takers, ['dependencies: PipelineParts'])
+  t.end()
+})

@@ -466,3 +466,17 @@ void t.test('a format is named in its folder alone', t => {
   ])
   t.end()
 })
+
+void t.test('what is sealed is opened in files that are named, and each of these opens something', t => {
+  const owner = 'core/packages/host/settings/settings.ts'
+  const faults = (file: string, text: string): string[] =>
+    check(t, { ...kept, [file]: text }).faults.filter((line) => line.startsWith(file))
+  t.same(faults('plugins/a.ts', 'export const a = 1\nexport const b = keyring.open(a)'), [
+    'plugins/a.ts:2 opens what is sealed: only the files among the openers of check-walls.ts do'
+  ])
+  t.same(faults(owner, 'export const c = vault.keyring.open(1)').filter((line) => line.includes('sealed')), [])
+  t.same(faults(owner, 'export const c = 1').filter((line) => line.includes('sealed')), [
+    `${owner} opens nothing that is sealed: it need not be among the openers`
+  ])
+  t.end()
+})
