@@ -19,7 +19,7 @@ await t.test('the page of credits names every function that changes what a step 
 await t.test('the page of credits names every trigger that moves credits, where it stands as it is now', (t) => {
   const latest = new Map<string, string>()
   for (const [file, text] of read('core/store/migrations/*.ts')) {
-    for (const [, name = '', body = ''] of text.matchAll(/function (\w+) ?\(([^]*?)\$\$;/g)) {
+    for (const [, name = '', body = ''] of text.matchAll(/create (?:or replace )?function (\w+)\([^]*?\$\$([^]*?)\$\$/g)) {
       if (/\b(credits|budgets|low_credit|spend_budgets\w*)\b/.test(body)) latest.set(name, file)
     }
   }
