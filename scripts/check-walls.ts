@@ -136,8 +136,8 @@ const parsers = [
 ]
 
 /**
- * Who opens what is sealed with the master key, each what is its own: everything else asks one of these. `settings.ts` opens the settings of
- * providers, whoever calls a vendor, and `data-keys.ts` the keys of documents and rows, whoever reads one.
+ * Who opens what is sealed with the master key, each what is its own: everything else asks one of these. `settings.ts` opens the settings
+ * of providers, whoever calls a vendor, and `data-keys.ts` the keys of documents and rows, whoever reads one.
  */
 const openers = [
   'core/packages/accounts/access/signing-keys.ts',

@@ -2,7 +2,7 @@ import { type Actor, type AuditAuthor, type LinkMail, listNotifiedPeople, noteAu
 import { type Log, uuidOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
 import type { Outbox } from '@dispatch/core'
-import { addBudget, type Budget, changeBudget, listBudgets, listBudgetsToMail, listCompaniesToNotify, noteMailed, markNotified,
+import { addBudget, type Budget, changeBudget, listBudgets, listBudgetsToMail, listCompaniesToNotify, markNotified, noteMailed,
   removeBudget } from '@dispatch/credits'
 import { asOwner, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
