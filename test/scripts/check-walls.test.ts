@@ -278,7 +278,7 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'core/pipeline/a.ts',
     'import { sql } from \'kysely\'',
     'core/pipeline/a.ts:1 imports kysely: kysely belongs to ' +
-    'core/(store|packages/(accounts/(store|audit)|database|tables|features/.+/(store|migrations)))/'
+    'core/(store|packages/(accounts/(store|audit)|credits|database|tables|features/.+/(store|migrations)))/'
   ],
   [
     'undici has one home',
