@@ -1,7 +1,12 @@
+import { withoutDirectionControls } from '@dispatch/common'
+
 /** Markup that is written as it stands. */
 export type Html = { readonly markup: string }
 
-/** Markup around values: texts are escaped, for elements and quoted attributes alike; lists stand one after the other. */
+/**
+ * Markup around values: texts are escaped, for elements and quoted attributes alike, and turn nothing around that stands beside them; lists
+ * stand one after the other.
+ */
 export function html (markup: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   // By index: most pages are opened too seldom for the engine to make a loop over entries fast.
   let text = markup[0] ?? ''
@@ -9,7 +14,7 @@ export function html (markup: TemplateStringsArray, ...values: readonly (string 
   return { markup: text }
 }
 
-const special = /[&<>"']/
+const special = /[&<>"'\u202a-\u202e\u2066-\u2069]/
 
 function written (value: string | Html | readonly Html[]): string {
   // Most texts have nothing to escape, and a page has hundreds.
@@ -22,5 +27,6 @@ function written (value: string | Html | readonly Html[]): string {
 
 /** One character after the other is twice as fast as all of them by a pattern. */
 function escaped (text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll('\'', '&#39;')
+  return withoutDirectionControls(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+    .replaceAll('\'', '&#39;')
 }

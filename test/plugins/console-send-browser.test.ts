@@ -13,7 +13,8 @@ if (browser === undefined) t.pass('there is no Chromium on this machine', { skip
 else await whileTyping()
 
 async function whileTyping (): Promise<void> {
-  const { url, send } = await startService(t)
+  const { url, send, company } = await startService(t)
+  const { admin: other } = await company('other')
   const { body: { sample } } = await send('GET', '/api/v1/templates/20')
 
   /** The form of a text message, whose preview is a text, in a page of its own. */
@@ -63,6 +64,11 @@ async function whileTyping (): Promise<void> {
   const field = '[id="f-data.sender"]'
   const phone = '[id="f-request.phoneNumber"]'
   const told = '.told[role=status]'
+  const draftHas = async (text: string): Promise<boolean> => {
+    const { body: { data: [draft] } } = await send('GET', '/api/v1/drafts')
+    const { body: { request } } = await send('GET', `/api/v1/drafts/${String(draft.id)}`)
+    return JSON.stringify(request).includes(text)
+  }
   const document = (page: Page): Promise<string | null> => page.frameLocator('iframe:not([hidden])').locator('body').textContent()
 
   await t.test('what is wrong stands beside its field after a pause; the focus and what was typed stay', (t) =>
@@ -92,11 +98,39 @@ async function whileTyping (): Promise<void> {
     typed(t, async (page) => {
       await page.fill(phone, '+33600000001')
       await page.goto('/console')
-      await until('the draft has it', async () => {
-        const { body: { data: [draft] } } = await send('GET', '/api/v1/drafts')
-        const { body: { request } } = await send('GET', `/api/v1/drafts/${String(draft.id)}`)
-        return JSON.stringify(request).includes('+33600000001')
-      })
+      await until('the draft has it', () => draftHas('+33600000001'))
+    }))
+
+  await t.test('what was typed is there again after F5 at once, and after a sign-in that an ended session has asked for', (t) =>
+    typed(t, async (page) => {
+      await page.fill(phone, '+33600000004')
+      await page.reload()
+      await page.waitForFunction(`document.querySelector('${phone}').value === '+33600000004'`)
+      for (const [act, number] of [['send', '+33600000005'], ['leave', '+33600000006']] as const) {
+        const [form, cookies] = [page.url(), await page.context().cookies()]
+        await page.context().clearCookies({ name: /session/ })
+        await Promise.all([page.waitForResponse('**/console/sign-in*'), page.fill(phone, number)])
+        if (act === 'send') await page.getByRole('button', { name: en.sendDo, exact: true }).click()
+        else await page.goto('/console/dispatches')
+        await page.waitForURL('**/console/sign-in*')
+        await page.reload()
+        await page.context().addCookies(cookies)
+        await page.goto('/console/sessions')
+        await page.goto(form)
+        await page.waitForFunction(`document.querySelector('${phone}').value === '${number}'`)
+        await until('the draft has it', () => draftHas(number))
+        t.equal(await page.evaluate('sessionStorage.length'), 0)
+      }
+      // Somebody else who signs in there, in the same tab, does not see it.
+      await page.context().clearCookies({ name: /session/ })
+      await page.fill(phone, '+33600000007')
+      await page.getByRole('button', { name: en.sendDo, exact: true }).click()
+      await page.waitForURL('**/console/sign-in*')
+      await page.fill('#email', other.email)
+      await page.fill('#password', other.password)
+      await page.press('#password', 'Enter')
+      await page.waitForURL('**/console/send?*')
+      t.not(await page.inputValue(phone), '+33600000007')
     }))
 
   await t.test('it is kept by a page that is left without a word, too, and not where another form is sent meanwhile', (t) =>

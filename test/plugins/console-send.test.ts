@@ -5,6 +5,7 @@ import { policies } from '../../plugins/console/browser/policies.ts'
 import type { FieldSchema } from '../../plugins/console/form/schema.ts'
 import { dataForm, fits } from '../../plugins/console/form/simple.ts'
 import { fieldWords, languages } from '../../plugins/console/language/language.ts'
+import { datedToday } from '../../plugins/console/pages/sample-dates.ts'
 import { followingForms, serviceForms } from '../../plugins/console/pages/send-forms.ts'
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks, matches } from '../support/matching.ts'
@@ -196,6 +197,32 @@ await t.test('a form that is sent twice is one dispatch; the page of the dispatc
   t.same(answers.map(({ status, headers }) => [status, headers.get('location')]), [[303, page], [303, page]])
   t.equal((await post('/send/dispatch', await letterForm({ 'data.name': 'Once' }), cookie)).status, 303)
   t.equal((await dispatches()).length, 2, 'another form is another dispatch')
+})
+
+await t.test('a sample is of today: what it says of other days stays as far from it', async (t) => {
+  const today = Temporal.Now.plainDateISO('UTC')
+  const dates = formIn((await follow('/send?template=4', cookie)).body)
+  t.equal(dates['data.date'], today.toString())
+  t.equal(dates['data.dueDate'], today.add({ days: 30 }).toString())
+  t.same(datedToday({ from: '2026-02-28', list: [{ to: '2026-03-01' }], not: '2026-02-30', of: 'due 2026-01-01' }), {
+    from: today.toString(),
+    list: [{ to: today.add({ days: 1 }).toString() }],
+    not: '2026-02-30',
+    of: 'due 2026-01-01'
+  })
+  t.same(datedToday({ name: 'Ada' }), { name: 'Ada' })
+})
+
+await t.test('what turns a text around is taken out of what is typed, and turns nothing on a page', async (t) => {
+  const turned = '\u202eAda\u202c \u2067B\u2069'
+  const form = await letterForm({ 'data.name': turned })
+  const file = await post('/send/request', form, cookie)
+  t.equal(JSON.parse(file.body as string).template.data.name, 'Ada B')
+  const { body: { dispatchId } } = await send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: turned } } })
+  const page = (await open(`/dispatches/${String(dispatchId)}`, cookie)).body as string
+  lacks(t, page, /[\u202a-\u202e\u2066-\u2069]/)
+  contains(t, page, '<pre>Ada B</pre>')
+  contains(t, page, '\\u202eAda\\u202c', 'the data as they are')
 })
 
 await t.test('what is still a sample is named beside the form, and is not sent for real; a new company begins with tests', async (t) => {

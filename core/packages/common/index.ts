@@ -42,6 +42,7 @@ export { canonicalLanguage, lookupLanguage } from './language.ts'
 export { isUuid, uuidOf } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
 export { shortened } from './shortened.ts'
+export { withoutDirectionControls } from './direction-controls.ts'
 
 // What a log line is written with.
 export { logWith, type Log } from './log.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
 /** The modules of the script: they export functions alone, whose names differ. */
-const modules = ['start', 'times', 'follow', 'ask', 'renew', 'passkeys', 'editor', 'copy', 'once', 'palette', 'refusal']
+const modules = ['start', 'times', 'follow', 'ask', 'renew', 'passkeys', 'editor', 'copy', 'once', 'palette', 'refusal', 'typed']
 
 /**
  * Node strips the types of a module when it loads it, so its functions are the script: no bundler is needed. They refer to each other by

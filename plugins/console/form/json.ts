@@ -16,9 +16,10 @@ export function faultIn (text: string): { message: string, line?: number, column
   return { message, line: before.length, column: (before.at(-1) ?? '').length + 1 }
 }
 
-/** Data as a person reads them. */
+/** Data as a person reads them. What would turn the text around stands in it as its number. */
 export function pretty (data: object): string {
   return JSON.stringify(data, null, 2)
+    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, (control) => `\\u${control.charCodeAt(0).toString(16)}`)
 }
 
 function parsed (text: string): { value?: unknown, fault?: string } {

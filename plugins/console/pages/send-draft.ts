@@ -8,6 +8,7 @@ import { type MyConfig, type ProviderView, withQuery } from '../session/api.ts'
 import { computedOf } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
+import { datedToday } from './sample-dates.ts'
 import { withOwn } from './send-fill.ts'
 import { beginningOf, followersOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
 import { unusable } from './settings-state.ts'
@@ -62,11 +63,11 @@ function isTest ({ mode }: Visit): boolean {
   return mode === 'test'
 }
 
-/** The form of a template as it begins: with the sample. Throws `ApiRefused`. */
+/** The form of a template as it begins: with the sample, of today. Throws `ApiRefused`. */
 export async function beginDraft (visit: Visit, { template: id, service: asked, then = [] }: Begun): Promise<Draft> {
   const { template, service, providers, config } = await readParts(visit, { template: id, service: asked })
   const { documentType } = template
-  const data = await withOwn(visit, template)
+  const data = await withOwn(visit, { ...template, sample: datedToday(template.sample) })
   const form = formFor(template, data)
   const fields = beginningOf(service, documentType)
   const following = chained(service, then).map((name) => ({ service: name, fields: followingOf(name) }))

@@ -102,7 +102,9 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
       ? html``
       : notice('warn', html`<p>${fill(words.sendNotYours, { service: wordFor(words, 'service', service) })}</p>`)
   }
-<form method="post" action="/console/send" id="draft" class="split" data-asks="/console/send/check" novalidate><div>
+<form method="post" action="/console/send" id="draft" class="split" data-asks="/console/send/check" data-reader="${
+    String(visit.actor.userId)
+  }" novalidate><div>
 <button hidden formaction="/console/send/validate">${words.validate}</button>
 <input type="hidden" name=":template" value="${
     String(id)

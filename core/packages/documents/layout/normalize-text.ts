@@ -1,4 +1,4 @@
-import { normalForm } from '@dispatch/common'
+import { normalForm, withoutDirectionControls } from '@dispatch/common'
 
 /** Invisible characters without a meaning in print: soft hyphen, marks, word joiner, variation selectors, byte order mark. */
 const invisible = /\u00ad|\u200b|\u2060|[\ufe00-\ufe0f]|\ufeff|[\u{e0100}-\u{e01ef}]/gu
@@ -15,10 +15,10 @@ const amAfterMarks = /([\u0e31\u0e34-\u0e37\u0e47-\u0e4e]+)\u0e33/g
 
 const printableAscii = /^[\n\x20-\x7e]*$/
 
-/** Text in the form for layout: composed (NFC), without invisible characters, tabs as spaces, every line end as `\n`. */
+/** Text in the form for layout: composed (NFC), without invisible characters and what turns it around, tabs as spaces, every line end as `\n`. */
 export function normalizeText (text: string): string {
   if (printableAscii.test(text)) return text
-  const plain = normalForm(text)
+  const plain = withoutDirectionControls(normalForm(text))
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
     .replaceAll('\t', ' ')
     .replace(invisible, '')

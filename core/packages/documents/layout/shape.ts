@@ -25,11 +25,11 @@ export function characterName (character: string): string {
 }
 
 /**
- * Controls, which some fonts have as empty glyphs, right-to-left scripts whose letters no face joins correctly, and controls that reorder
- * text: all could show something else than what was signed.
+ * Controls, which some fonts have as empty glyphs, and right-to-left scripts whose letters no face joins correctly: both could show
+ * something else than what was signed.
  */
 const refused =
-  /[\p{Cc}\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Mende_Kikakui}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Syriac}\p{Script=Thaana}\u202a-\u202e\u2066-\u2069]/u
+  /[\p{Cc}\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Mende_Kikakui}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Syriac}\p{Script=Thaana}]/u
 
 /** Joiners and marks of direction, which are invisible. */
 const shapeless = /^[\u061c\u200c-\u200f]$/

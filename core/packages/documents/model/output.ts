@@ -1,3 +1,4 @@
+import { withoutDirectionControls } from '@dispatch/common'
 import { type RenderError, renderError } from './errors.ts'
 import { renderLimits } from './limits.ts'
 
@@ -55,14 +56,15 @@ function tooLong (max: number): RenderError {
 // eslint-disable-next-line no-control-regex -- The pattern searches for control characters.
 const unreadable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-/** Control characters that no text needs, and those that reverse text or hide its direction (Unicode 9.0, UAX #9). */
+/** Control characters that no text needs. */
 // eslint-disable-next-line no-control-regex -- The pattern searches for control characters.
-const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 
-/** Text for a screen: line ends as `\n`, tabs as spaces, a control character as the replacement character. */
+/** Text for a screen: line ends as `\n`, tabs as spaces, nothing that turns it around, a control character as the replacement character. */
 export function readable (text: string): string {
   if (!unreadable.test(text)) return text
-  return text.replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n').replaceAll('\t', ' ').replace(controls, '\ufffd')
+  return withoutDirectionControls(text).replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n').replaceAll('\t', ' ')
+    .replace(controls, '\ufffd')
 }
 
 /** Text for a header of a mail: {@link readable}, with each line break and what stands around it as one space. */

@@ -13,6 +13,7 @@ import { normalizeText } from '../layout/normalize-text.ts'
 import { shape, unshowable, UnshowableText } from '../layout/shape.ts'
 import { subsetter } from '../layout/subset.ts'
 import type { Typography } from '../layout/words.ts'
+import { readable } from '../model/output.ts'
 import { pdfOf, problemsOf, wordsOf } from './support.ts'
 
 const shown: Record<string, string> = {
@@ -110,7 +111,6 @@ const refused: Record<string, [text: string, ...named: string[]]> = {
   Syriac: ['abc ܫܠܡܐ', '"ܫ" (U+072B)', '"ܐ" (U+0710)'],
   'N\'Ko': ['ߒߞߏ', '"ߒ" (U+07D2)'],
   Burmese: ['မြန်မာ', '"မ" (U+1019)'],
-  'text that is turned around': ['a\u202eb', 'U+202E'],
   'a control character': ['a\u0001b', 'U+0001'],
   NUL: ['a\0b', 'U+0000'],
   'a lone surrogate': ['a\ud800b', 'U+D800']
@@ -127,6 +127,12 @@ for (const [name, [text, ...named]] of Object.entries(refused)) {
   })
 }
 
+void t.test('a name is in the order in which it was written, whatever it was copied with', async (t) => {
+  const text = '\u202aInvoice \u202efdp.exe\u202c for \u2067Ada\u2069'
+  t.equal(await wordsOf(await pdfOf([{ paragraph: '{{ text }}' }], { text })), 'Invoice fdp.exe for Ada')
+  t.equal(readable(text), 'Invoice fdp.exe for Ada', 'in all other formats')
+})
+
 void t.test('every text that cannot be shown is named at once', async (t) => {
   const problems = await problemsOf([{ paragraph: '{{ a }}' }, { paragraph: '{{ b.c }}' }], { a: 'ܫ', b: { c: 'မ' } })
   t.same(problems.map(({ path }) => path), ['/a', '/b/c'])
@@ -142,6 +148,9 @@ void t.test('text is composed, and loses what a page cannot show anyway', (t) =>
   t.equal(normalizeText('a\tb'), 'a b')
   t.equal(normalizeText('do\u00adcu\u200bment\ufeff ☎\ufe0f'), 'document ☎')
   t.equal(normalizeText('plain text'), 'plain text')
+  for (const control of '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069') {
+    t.equal(normalizeText(`a${control}b`), 'ab', 'nor is it turned around')
+  }
   t.end()
 })
 

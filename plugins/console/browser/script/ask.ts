@@ -1,6 +1,7 @@
 import { readPage } from './follow.ts'
 import { renew } from './renew.ts'
 import { showTimes } from './times.ts'
+import { fillIn, keepTyped, takeTyped } from './typed.ts'
 
 /**
  * Keeps a page up to date with a form that is being filled in. After a pause in typing, the address in `data-asks` is sent the form and
@@ -10,8 +11,9 @@ import { showTimes } from './times.ts'
  */
 export function askWhileTyping (): void {
   const pause = 700
+  const typedBefore = takeTyped(document.querySelector<HTMLFormElement>('form[data-asks]'))
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-asks]')) {
-    let [asked, kept, frames, shown, timer] = [0, 0, 0, '', 0]
+    let [asked, kept, frames, shown, timer, unsaved] = [0, 0, 0, '', 0, false]
 
     const showDocument = (): void => {
       const frame = form.querySelector<HTMLIFrameElement>('iframe[data-shows]')
@@ -35,35 +37,39 @@ export function askWhileTyping (): void {
     const typed = (): URLSearchParams =>
       new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : '']))
     const ask = async (mine: number): Promise<void> => {
-      timer = 0
       const fresh = await readPage(address, typed())
       const [old, main] = [document.querySelector('main'), fresh?.querySelector('main')]
       if (mine !== asked || old === null || main === null || main === undefined) return
+      unsaved = false
       showTimes(main)
       renew(old, main)
       showDocument()
     }
     form.addEventListener('input', () => {
       clearTimeout(timer)
+      unsaved = true
       const mine = ++asked
       timer = setTimeout(() => void ask(mine), pause)
     })
     // Another form of the page may remove what this one would write again.
-    document.addEventListener('submit', ({ submitter }) => {
+    document.addEventListener('submit', ({ submitter, target }) => {
       if (submitter?.hasAttribute('formtarget') === true) return
+      if (target === form) keepTyped(form, typed(), true)
       clearTimeout(timer)
-      timer = 0
       asked++
+      unsaved = false
     })
-    // Who goes within the pause loses nothing of it either, unless it is more than 64 KiB: that a browser refuses in silence. Phones leave
-    // pages without `beforeunload`.
+    // Who goes before the service has it loses nothing either. A browser refuses to send more than 64 KiB then, and says nothing. Phones
+    // leave pages without `beforeunload`.
     const keep = (): void => {
-      if (timer === 0 || kept === asked) return
+      if (!unsaved || kept === asked) return
       kept = asked
+      keepTyped(form, typed(), false)
       navigator.sendBeacon(address, typed())
     }
     addEventListener('beforeunload', keep)
     addEventListener('pagehide', keep)
     showDocument()
+    if (typedBefore !== undefined && fillIn(form, typedBefore)) form.dispatchEvent(new Event('input', { bubbles: true }))
   }
 }

@@ -1,0 +1,62 @@
+/** What a form had when it was left. `waits`: the way to its page leads through the sign-in, and is not over yet. */
+type Typed = { page: string, reader: string, fields: string, sent: boolean, waits: boolean }
+
+/** The page that shows a form again, and whose it is. */
+export function ownerOf (form: HTMLFormElement): Pick<Typed, 'page' | 'reader'> {
+  return { page: form.querySelector<HTMLInputElement>('input[name=":back"]')?.value ?? '', reader: form.dataset['reader'] ?? '' }
+}
+
+/**
+ * Keeps in this tab what is typed in a form that is sent or left: who was signed out meanwhile finds it again after the sign-in, and who
+ * has left it before the service had it, on the next page.
+ */
+export function keepTyped (form: HTMLFormElement, fields: URLSearchParams, sent: boolean): void {
+  writeTyped({ ...ownerOf(form), fields: fields.toString(), sent, waits: false })
+}
+
+export function writeTyped (typed: Typed): void {
+  try {
+    sessionStorage.setItem('typed', JSON.stringify(typed))
+  } catch {
+    // A browser that has no place for it sends the form all the same.
+  }
+}
+
+/** What was typed, as far as this page is the one to have it again: after a sign-in, or where the service may not have it. */
+export function takeTyped (form: HTMLFormElement | null): URLSearchParams | undefined {
+  const text = sessionStorage.getItem('typed')
+  if (text === null) return undefined
+  const typed = JSON.parse(text) as Typed
+  if (location.pathname.startsWith('/console/sign-')) {
+    writeTyped({ ...typed, waits: true })
+    return undefined
+  }
+  const owner = form === null ? undefined : ownerOf(form)
+  const isIts = owner?.page === typed.page && owner.reader === typed.reader
+  if (!isIts && typed.waits) return undefined
+  sessionStorage.removeItem('typed')
+  return isIts && (typed.waits || !typed.sent) ? new URLSearchParams(typed.fields) : undefined
+}
+
+/** Writes into a form what was typed there; answers whether anything is different now. */
+export function fillIn (form: HTMLFormElement, typed: URLSearchParams): boolean {
+  const [before, seen] = [valuesOf(form), new Map<string, number>()]
+  for (const field of form.elements) {
+    if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement || field instanceof HTMLSelectElement)) continue
+    const { name, type } = field
+    const all = typed.getAll(name)
+    if (type === 'hidden' || name === '') continue
+    if (field instanceof HTMLInputElement && (type === 'checkbox' || type === 'radio')) {
+      field.checked = all.includes(field.value)
+      continue
+    }
+    const nth = seen.get(name) ?? 0
+    seen.set(name, nth + 1)
+    field.value = all[nth] ?? field.value
+  }
+  return valuesOf(form) !== before
+}
+
+export function valuesOf (form: HTMLFormElement): string {
+  return JSON.stringify([...new FormData(form)])
+}
