@@ -115,7 +115,7 @@ async function whileTyping (): Promise<void> {
         await page.waitForURL('**/console/sign-in*')
         await page.reload()
         await page.context().addCookies(cookies)
-        await page.goto('/console/sessions')
+        await page.goto('/console/drafts')
         await page.goto(form)
         await page.waitForFunction(`document.querySelector('${phone}').value === '${number}'`)
         await until('the draft has it', () => draftHas(number))

@@ -15,7 +15,7 @@ const amAfterMarks = /([\u0e31\u0e34-\u0e37\u0e47-\u0e4e]+)\u0e33/g
 
 const printableAscii = /^[\n\x20-\x7e]*$/
 
-/** Text in the form for layout: composed (NFC), without invisible characters and what turns it around, tabs as spaces, every line end as `\n`. */
+/** Text in the form for layout: composed (NFC), without what is invisible or turns it around, tabs as spaces, every line end as `\n`. */
 export function normalizeText (text: string): string {
   if (printableAscii.test(text)) return text
   const plain = withoutDirectionControls(normalForm(text))
