@@ -139,7 +139,7 @@ const parsers = [
  * Who opens what is sealed with the master key, each what is its own: everything else asks one of these. `settings.ts` opens the settings
  * of providers, whoever calls a vendor, and `data-keys.ts` the keys of documents and rows, whoever reads one.
  */
-const openers = [
+export const openers = [
   'core/packages/accounts/access/signing-keys.ts',
   'core/packages/features/alerts/service/messages.ts',
   'core/packages/features/authenticators/service/authenticators.ts',

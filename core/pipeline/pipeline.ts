@@ -46,7 +46,7 @@ export type Pipeline =
     review: (command: DispatchCommand) => Promise<Review>
     /** The hash of what a review would say; no provider and no directory is asked for it. */
     seen: (command: DispatchCommand) => Promise<string>
-    /** The same for a row of a batch. */
+    /** Validates a row of a batch, and says what it has to be approved for. */
     checkRow: (command: DispatchCommand) => Promise<CheckedRow>
     /** Tells what the first step of a dispatch would send. Nothing is recorded or sent. */
     dryRun: (command: DispatchCommand) => Promise<DryRunView>
@@ -80,7 +80,7 @@ type IdempotencyKey = NonNullable<NewDispatch['idempotency']>
 /** What a request passes through. */
 type Stages = { dependencies: StageDependencies, planner: Planner, runner: Runner }
 
-/** What rehearsing a request takes, and asking for its approval. */
+/** What rehearsing a request and asking for its approval needs. */
 type StageDependencies = RehearsalDependencies & { approvals: readonly ApprovalDesk[], directories: Pick<Directories, 'unknownIn'> }
 
 /** What the stages take, and whatever else is done with a dispatch. */

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { checkWalls } from '../../scripts/check-walls.ts'
+import { checkWalls, openers } from '../../scripts/check-walls.ts'
 
 /** Writes files given by path as a tree; the result is its folder. */
 function written (t: Test, files: Record<string, string>): string {
@@ -478,5 +479,6 @@ void t.test('what is sealed is opened in files that are named, and each of these
   t.same(faults(owner, 'export const c = 1').filter((line) => line.includes('sealed')), [
     `${owner} opens nothing that is sealed: it need not be among the openers`
   ])
+  t.same(openers.filter((file) => !existsSync(new URL(`../../${file}`, import.meta.url))), [], 'each is a file of this tree')
   t.end()
 })

@@ -16,10 +16,10 @@ type HoldRow = {
   uncertain_at: Date | null
 }
 
-const inDoubt = sql`select step_id from steps where status = 'uncertain'`
+const uncertainSteps = sql`select step_id from steps where status = 'uncertain'`
 
 // Of steps that hold credits there is no index; these conditions have one each, and no step of an ended dispatch is read.
-const holding = sql`${inDoubt} union
+const holding = sql`${uncertainSteps} union
   select step_id from steps join dispatches using (dispatch_id)
     where (dispatches.status = 'queued' or (dispatches.status = 'running' and run_id is not null)) and held > 0 union
   select step_id from credits join steps using (company_id)
@@ -29,14 +29,14 @@ const held = sql`select steps.step_id, steps.dispatch_id, steps.company_id, comp
       steps.provider_code, steps.status, dispatches.status as dispatch_status, steps.held, dispatches.created_at, steps.uncertain_at
     from steps join dispatches using (dispatch_id) join companies on companies.company_id = steps.company_id`
 
-/** A page of the steps of all companies that hold credits or are in doubt, or of the latter alone, the oldest first. */
+/** A page of the steps of all companies that hold credits or are uncertain, or of the latter alone, the oldest first. */
 export async function listHolds (
   { owner }: Database,
   { uncertain, limit, after }: { uncertain: boolean, limit: number, after?: string }
 ): Promise<HoldView[]> {
   const beyond = after === undefined ? sql`` : sql`and steps.step_id > ${after}`
   const { rows } = await sql<HoldRow>`${held}
-    where steps.step_id in (${uncertain ? inDoubt : holding}) ${beyond} order by steps.step_id limit ${limit}`.execute(owner)
+    where steps.step_id in (${uncertain ? uncertainSteps : holding}) ${beyond} order by steps.step_id limit ${limit}`.execute(owner)
   return rows.map(viewOf)
 }
 

@@ -17,7 +17,7 @@ import type { ResolveDependencies } from './resolve.ts'
  */
 export type Explain = (record: DispatchRecord) => Promise<ChoicesView>
 
-/** What telling takes why a provider was chosen. */
+/** What explaining the choice of a provider needs. */
 export type ExplanationDependencies = AlternativesDependencies & {
   database: Database
   configurations: Configurations

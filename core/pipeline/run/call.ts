@@ -153,7 +153,7 @@ export type BareCallDependencies = ContextDependencies & { configurations: Confi
 /** What the call of a step needs. */
 export type CallDependencies = BareCallDependencies & { files: FileStore, diskRoot?: string, shelves: readonly FileShelf[] }
 
-/** What the call of a step takes whose vendor may be away, and which is noted. */
+/** What the call of a step needs, with the circuit breaker of its vendor and the log of exchanges. */
 export type StepCallDependencies = CallDependencies & { breakers: Breakers, exchanges?: CallLog }
 
 /** Where calls of providers are noted. */

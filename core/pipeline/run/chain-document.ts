@@ -15,7 +15,6 @@ import { type ChainDocument, placesIn, storageKeyOf } from './content.ts'
 import { advance, type Run } from './run.ts'
 
 /** What handing on the document of a chain needs. */
-/** What handing on the document of a chain needs. */
 export type HandOnDependencies = CallDependencies & { newId: () => string }
 
 /** Marks a document that the provider made, in what is stored of the step. */

@@ -10,7 +10,7 @@ import { rehydrateRecord, type Run } from './run.ts'
 import { settle } from './settle.ts'
 import { runStep, spanOf, type StepDependencies } from './steps.ts'
 
-/** What running a step takes if who asked for it may still use its service. */
+/** What a deferred step needs: it is run if the actor may still use its service. */
 type DeferredDependencies = StepDependencies & { accounts: Accounts }
 
 /**

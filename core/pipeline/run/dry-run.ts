@@ -13,7 +13,7 @@ import { prepareContent } from './content.ts'
 import { type RehearsalDependencies, rehearse } from './rehearse.ts'
 import { beginRun, plannedDispatch } from './run.ts'
 
-/** What telling takes what a dispatch would send. */
+/** What a dry run needs. */
 export type DryRunDependencies = RehearsalDependencies & CallDependencies
 
 /**

@@ -18,7 +18,7 @@ import { pagesBefore, tryPageBefore } from './page-before.ts'
 import { beginRun, plannedDispatch, type Run } from './run.ts'
 import { settlementOfFailure } from './settle.ts'
 
-/** What making content takes of which nothing is kept. */
+/** What a rehearsal needs: it makes the content and keeps nothing. */
 export type RehearsalDependencies = ContentDependencies & { keyring: Keyring }
 
 /** Of a validation everything is rehearsed; of a dispatch only what is not made before its answer. */

@@ -80,7 +80,7 @@ async function runWithOne (dependencies: StepDependencies, run: Run, planned: St
   return runWithOne(dependencies, run, following, hand)
 }
 
-/** Settles a step as uncertain that a lost database may have done: its outcome is found out before anything is sent. */
+/** A step that a lost database may have done is settled as uncertain: its outcome is found out before anything is sent. */
 async function doubt (dependencies: SettleDependencies, run: Run, step: Step): Promise<Settled> {
   const end = await settle(dependencies, run, step, { settlement: lostWithDatabase, actor: { kind: 'system' } })
   advance(run, settled(step, lostWithDatabase))

@@ -6,13 +6,13 @@ const counts = ['dispatches', 'accepted', 'failed', 'parts', 'pages', 'credits']
 /** The columns of what rows are told apart by. */
 const columns = [['per', 'at'], ['service', 'service'], ['provider', 'provider'], ['user', 'userId'], ['key', 'keyId']] as const
 
-type Asked = Pick<UsageQuery, 'by' | 'per'>
+type Grouping = Pick<UsageQuery, 'by' | 'per'>
 
 /**
  * Usage as CSV (RFC 4180) in UTF-8, with a column for each kind of failure and delivery status. What a spreadsheet would take for a formula
  * has an apostrophe before it.
  */
-export function asCsv ({ data: rows, currency }: Pick<UsageView, 'data' | 'currency'>, { by = '', per }: Asked): string {
+export function asCsv ({ data: rows, currency }: Pick<UsageView, 'data' | 'currency'>, { by = '', per }: Grouping): string {
   const namesIn = (kind: 'failures' | 'deliveries' | 'marks'): string[] =>
     [...new Set(rows.flatMap((row) => Object.keys(row[kind])))].sort()
   const [failures, deliveries, marks] = [namesIn('failures'), namesIn('deliveries'), namesIn('marks')]
