@@ -5,7 +5,8 @@ const systemClock = { now: () => performance.now(), pause: (milliseconds: number
 
 /**
  * Shares runs of `work` among those who ask for one at the same time: whoever calls the answered function waits for a run that begins after
- * the call, and all that wait share it. While runs are shared, they begin at least `minInterval` milliseconds apart, so that more share each.
+ * the call, and all that wait share it. While runs are shared, they begin at least `minInterval` milliseconds apart, so that more share
+ * each.
  */
 export function createSharedRun (
   work: () => Promise<void>,

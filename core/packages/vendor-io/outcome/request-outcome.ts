@@ -106,8 +106,8 @@ export type CallProgress = {
     told: { refusal: ProviderErrorWord, message: string }
   ) => ProviderErrorWord
   /**
-   * Why it is uncertain what the vendor accepted: the first request whose outcome is unknown, or one that is still under way. Then a refusal
-   * that the provider reports does not count.
+   * Why it is uncertain what the vendor accepted: the first request whose outcome is unknown, or one that is still under way. Then a
+   * refusal that the provider reports does not count.
    */
   readonly uncertain: Failure | undefined
 }
