@@ -5,7 +5,7 @@ const noise = 5
 export const maxGrowth = 24
 
 /**
- * How many times more processor time of this thread eight times as much takes, or a bound of it below {@link mostGrowth}: about 8 where the
+ * How many times more processor time of this thread eight times as much takes, or a bound of it below {@link maxGrowth}: about 8 where the
  * work is proportional to its size, 64 where it is to its square. It is the least of three runs each, and other processes do not count, so
  * that a busy machine changes little.
  */

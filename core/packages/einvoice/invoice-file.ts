@@ -27,7 +27,7 @@ export type RecomputedTotals =
 
 /**
  * An invoice that was read from a file. `embedded`: its name in the PDF. `specification`: BT-24 as the file has it. `lost` has the first
- * {@link mostLost} of `lostCount` elements and attributes.
+ * {@link maxLost} of `lostCount` elements and attributes.
  */
 export type InvoiceFile = {
   format: EInvoiceFormat

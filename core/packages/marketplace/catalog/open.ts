@@ -14,7 +14,7 @@ const day = 86_400_000
 
 /**
  * A catalog that may be read. `trusted`: the keys that may sign the next one; whoever reads catalogs keeps them, and the serial. `expires`:
- * at most {@link mostDays} after it was issued, and after it was read.
+ * at most {@link maxDays} after it was issued, and after it was read.
  */
 export type Catalog = Readonly<CatalogPayload & { trusted: readonly PublicKey[], isExpired: boolean }>
 

@@ -26,7 +26,7 @@ export type EndpointCallbacks = Delivery & {
    */
   replay: (author: AuditAuthor, callbackId: string) => Promise<CallbackView | undefined>
   /**
-   * Sends again what has failed since a time, the oldest first, at most {@link mostResent} callbacks. Throws `conflict` where the endpoint
+   * Sends again what has failed since a time, the oldest first, at most {@link maxResent} callbacks. Throws `conflict` where the endpoint
    * is disabled. Undefined when the company has no such endpoint.
    */
   resend: (author: AuditAuthor, endpointId: string, since: Date) => Promise<Resent | undefined>

@@ -17,7 +17,7 @@ export const maxEndpoints = 10
 export type CallbackEndpoints = {
   list: (companyId: number) => Promise<EndpointView[]>
   find: (companyId: number, endpointId: string) => Promise<EndpointView | undefined>
-  /** Throws `conflict` where the company has {@link mostEndpoints} already. */
+  /** Throws `conflict` where the company has {@link maxEndpoints} already. */
   create: (author: AuditAuthor, endpoint: NewEndpointBody) => Promise<NewEndpointView>
   change: (author: AuditAuthor, endpointId: string, changes: EndpointChanges) => Promise<EndpointView | undefined>
   /** Answers whether there was one. */
