@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'nod
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileDamaged, StorageUnavailable } from './errors.ts'
-import { type FileKeys, opened, sealed } from './sealing.ts'
+import { type FileKeys, opened, sealed, sealedWhole } from './sealing.ts'
 
 /**
  * Stores the bytes of documents. Keys are paths that this service makes. A stored file survives a power failure. A file that could not be
@@ -91,7 +91,7 @@ export const noKeys: FileKeys = {
 /** The bytes of a file as they are stored. */
 export async function sealing (keys: FileKeys, file: string, bytes: Uint8Array): Promise<Uint8Array> {
   const key = await keys.current(file)
-  return key === undefined ? bytes : Buffer.concat(await Array.fromAsync(sealed(key, file, [bytes])))
+  return key === undefined ? bytes : sealedWhole(key, file, bytes)
 }
 
 /** The same of bytes that come. */

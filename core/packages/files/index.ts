@@ -4,7 +4,10 @@
 export { createLocalFiles, draftEnding, type FileStore, type StoredFile } from './files.ts'
 export { type Bucket, createS3Files } from './s3.ts'
 export { DataKeyMissing, FileDamaged, StorageUnavailable } from './errors.ts'
-export { type FileKey, type FileKeys, isSealed } from './sealing.ts'
+export { type FileKeys, isSealed } from './sealing.ts'
+
+// What is sealed under a data key.
+export { type DataKey, DerivedKeys, headLength, keyIdOf, tagLength } from './derived-keys.ts'
 
 // Files of a process itself: each is complete or not there.
 export { isMissing, makeFolder, readIfThere, syncFolder, writeAtomically } from './files.ts'

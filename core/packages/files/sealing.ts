@@ -1,42 +1,46 @@
-import { createCipheriv, createDecipheriv, type DecipherGCM, hkdfSync, randomBytes } from 'node:crypto'
+import type { DecipherGCM } from 'node:crypto'
+import { type DataKey, DerivedKeys, headLength, keyIdOf, tagLength } from './derived-keys.ts'
 import { FileDamaged } from './errors.ts'
-
-/** A key of 32 bytes that seals files. Its id has 16 bytes, and stands in each file. */
-export type FileKey = { id: Uint8Array, secret: Uint8Array }
 
 /** The keys of files. `file`: the key under which the store has it. */
 export type FileKeys = {
   /** What seals a new file; undefined: it is stored as it is. Nothing is sealed with a key that is not safe itself. */
-  current: (file: string) => Promise<FileKey | undefined>
+  current: (file: string) => Promise<DataKey | undefined>
   /** The secret that sealed a file, by its id. Throws a StorageUnavailable where there is none. */
   find: (file: string, id: Uint8Array) => Promise<Uint8Array>
 }
 
 /** What a sealed file begins with: no type of file does. */
 const mark = Buffer.from('\x8bsealed\x01', 'latin1')
-const [idLength, saltLength, tagLength] = [16, 32, 16]
-const headLength = mark.length + idLength + saltLength
+/** The bytes before those of the file. */
+const beginLength = mark.length + headLength
 
-const cipher = 'aes-256-gcm'
+const derivedKeys = new DerivedKeys('file')
 
 type Pieces = AsyncIterable<Uint8Array>
 
 /**
- * Seals the bytes of a file as they come: a mark, the id of the key, a salt, the bytes under AES-256-GCM, and their tag. Each file has a
- * key of its own, derived from that of its company (HKDF), so that no two share a nonce. It opens under its own name alone.
+ * Seals the bytes of a file as they come: a mark, the head with the id of the key, the bytes under AES-256-GCM, and their tag. It opens
+ * under its own name alone.
  */
 export async function* sealed (
-  { id, secret }: FileKey,
+  key: DataKey,
   file: string,
   pieces: Pieces | Iterable<Uint8Array>
 ): AsyncGenerator<Uint8Array, void> {
-  const salt = randomBytes(saltLength)
-  const { key, iv } = derived(secret, salt)
-  const gcm = createCipheriv(cipher, key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(file))
-  yield Buffer.concat([mark, id, salt])
+  const { head, gcm } = derivedKeys.seal(key, Buffer.from(file))
+  yield Buffer.concat([mark, head])
   for await (const piece of pieces) yield gcm.update(piece)
   gcm.final()
   yield gcm.getAuthTag()
+}
+
+/** The same of all bytes of a file. */
+export function sealedWhole (key: DataKey, file: string, bytes: Uint8Array): Uint8Array {
+  const { head, gcm } = derivedKeys.seal(key, Buffer.from(file))
+  const encrypted = gcm.update(bytes)
+  gcm.final()
+  return Buffer.concat([mark, head, encrypted, gcm.getAuthTag()])
 }
 
 /**
@@ -61,9 +65,9 @@ export async function* opened (
     if (gcm === undefined) {
       isPlain = !mayBeSealed(kept)
       if (isPlain) yield kept
-      if (isPlain || kept.length < headLength) continue
-      gcm = await opening(find, file, kept.subarray(0, headLength))
-      kept = kept.subarray(headLength)
+      if (isPlain || kept.length < beginLength) continue
+      gcm = await opening(find, file, kept.subarray(mark.length, beginLength))
+      kept = kept.subarray(beginLength)
     }
     if (kept.length <= tagLength) continue
     yield gcm.update(kept.subarray(0, -tagLength))
@@ -75,7 +79,7 @@ export async function* opened (
 
 /** Whether a file was sealed, by its bytes as they are stored. */
 export function isSealed (bytes: Uint8Array): boolean {
-  return bytes.length >= headLength && mayBeSealed(bytes)
+  return bytes.length >= beginLength && mayBeSealed(bytes)
 }
 
 function mayBeSealed (bytes: Uint8Array): boolean {
@@ -84,9 +88,7 @@ function mayBeSealed (bytes: Uint8Array): boolean {
 }
 
 async function opening (find: FileKeys['find'], file: string, head: Uint8Array): Promise<DecipherGCM> {
-  const salt = head.subarray(mark.length + idLength)
-  const { key, iv } = derived(await find(file, head.subarray(mark.length, mark.length + idLength)), salt)
-  return createDecipheriv(cipher, key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(file))
+  return derivedKeys.open(await find(file, keyIdOf(head)), head, Buffer.from(file))
 }
 
 /** Throws where the bytes are not all of those that were sealed. */
@@ -96,9 +98,4 @@ function mustEnd (gcm: DecipherGCM, file: string, tag: Uint8Array): void {
   } catch (cause) {
     throw new FileDamaged(file, 'it was altered since it was sealed, or belongs to another place', cause)
   }
-}
-
-function derived (secret: Uint8Array, salt: Uint8Array): { key: Uint8Array, iv: Uint8Array } {
-  const bytes = Buffer.from(hkdfSync('sha256', secret, salt, 'document-dispatch file', 44))
-  return { key: bytes.subarray(0, 32), iv: bytes.subarray(32) }
 }

@@ -1,6 +1,6 @@
 import type { Envelope, Keyring, Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import { DataKeyMissing, type FileKey, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
+import { type DataKey, DataKeyMissing, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { findDataKey, forgetDataKey, isOfNobody, listCompanyIds, listDataKeys, listKeysInUse, nameDataKey,
@@ -80,7 +80,7 @@ export function createDataKeys ({ place, keyring, database, log }: Options): Dat
     return secret
   }
 
-  async function ofCompany (companyId: number): Promise<FileKey> {
+  async function ofCompany (companyId: number): Promise<DataKey> {
     const keyId = await named.fetch(companyId)
     if (keyId === undefined) throw new Error('A company has got a key, and has none.')
     try {

@@ -1,19 +1,19 @@
 import type { Json, JsonObject } from '@dispatch/common'
+import { type DataKey, DerivedKeys, headLength, keyIdOf, tagLength } from '@dispatch/files'
 import { type Kysely, type KyselyPlugin, type PluginTransformResultArgs, type QueryResult, type RawBuilder, sql,
   type UnknownRow } from 'kysely'
-import { LRUCache } from 'lru-cache'
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 
-/**
- * The keys under which data of companies are sealed. A key has 256 bits; its id 16 bytes. As long as a key is remembered, its bytes are the
- * same object: what was derived of them is remembered with it.
- */
+/** The keys under which data of companies are sealed. */
 export type ColumnKeys = {
   /** The key under which a company seals now; undefined where nothing is sealed. */
-  ofCompany: (companyId: number) => Promise<{ id: Uint8Array, secret: Uint8Array } | undefined>
+  ofCompany: (companyId: number) => Promise<DataKey | undefined>
   /** Throws where the key cannot be read: with `isGone` where it is not there, which says whether it is lost for good. */
   findOf: (companyId: number, id: Uint8Array) => Promise<Uint8Array>
 }
+
+/** Bytes of what is sealed: the company, the head with the id of its key, what is encrypted, its tag. */
+const companyLength = 4
+const derivedKeys = new DerivedKeys('column')
 
 /** What queries a plugin is found by. */
 export type Queries = Pick<Kysely<unknown>, 'getExecutor'>
@@ -31,10 +31,9 @@ const shown = 'shown'
 const [markedText, escapedText] = [`{"${mark}":`, `{"${escaped}":`]
 
 /**
- * Values of companies that stand sealed in columns, under keys that each process derives (HKDF-SHA-256) of the data key of their company,
- * so that no two processes share one; each value has a nonce of its own. What is
- * written is sealed by {@link sealed} and {@link sealedText}; whatever query reads it gets it opened, and rows from before as they are. A
- * value of JSON that cannot be opened throws where somebody looks into it, so that the rest of its row, and other rows, can still be read.
+ * Values of companies that stand sealed in columns. What is written is sealed by {@link sealed} and {@link sealedText}; whatever query
+ * reads it gets it opened, and rows from before as they are. A value of JSON that cannot be opened throws where somebody looks into it, so
+ * that the rest of its row, and other rows, can still be read.
  */
 export class SealedColumns implements KyselyPlugin {
   #keys: ColumnKeys | undefined
@@ -74,12 +73,12 @@ export class SealedColumns implements KyselyPlugin {
   async seal (companyId: number, text: string): Promise<string | undefined> {
     const key = await this.#keys?.ofCompany(companyId)
     if (key === undefined) return undefined
-    const { salt, derived } = sealingKey(key.secret)
-    const nonce = freshNonce()
     const company = Buffer.alloc(companyLength)
     company.writeUInt32BE(companyId)
-    const gcm = createCipheriv(cipher, derived, nonce).setAAD(company)
-    return Buffer.concat([company, key.id, salt, nonce, gcm.update(text), gcm.final(), gcm.getAuthTag()]).toString('base64')
+    const { head, gcm } = derivedKeys.seal(key, company)
+    const encrypted = gcm.update(text)
+    gcm.final()
+    return Buffer.concat([company, head, encrypted, gcm.getAuthTag()]).toString('base64')
   }
 
   async #opened (value: string | JsonObject): Promise<unknown> {
@@ -102,11 +101,10 @@ export class SealedColumns implements KyselyPlugin {
   async #open (sealedBytes: string): Promise<string> {
     if (this.#keys === undefined) throw new Error('Data of a company are read before its key can be.')
     const bytes = Buffer.from(sealedBytes, 'base64')
-    const [company, id, salt, nonce, rest] = partsOf(bytes)
-    const secret = await this.#keys.findOf(company.readUInt32BE(), id)
-    const gcm = createDecipheriv(cipher, openingKey(secret, salt), nonce, { authTagLength: tagLength }).setAAD(company)
-      .setAuthTag(bytes.subarray(-tagLength))
-    return gcm.update(rest.subarray(0, -tagLength), undefined, 'utf8') + gcm.final('utf8')
+    const [company, head] = [bytes.subarray(0, companyLength), bytes.subarray(companyLength, companyLength + headLength)]
+    const secret = await this.#keys.findOf(company.readUInt32BE(), keyIdOf(head))
+    const gcm = derivedKeys.open(secret, head, company).setAuthTag(bytes.subarray(-tagLength))
+    return gcm.update(bytes.subarray(companyLength + headLength, -tagLength), undefined, 'utf8') + gcm.final('utf8')
   }
 }
 
@@ -222,58 +220,4 @@ function unopened (error: unknown): object {
   const value = new Proxy({}, { get, has: told, ownKeys: told, getOwnPropertyDescriptor: told })
   if (isMissing(error)) withoutKeys.add(value)
   return value
-}
-
-const cipher = 'aes-256-gcm'
-/** Bytes of what is sealed: the company, the id of its key, the salt of the key derived of it, a nonce, then what is encrypted, its tag. */
-const [companyLength, idLength, saltLength, nonceLength, tagLength] = [4, 16, 16, 12, 16]
-
-function partsOf (bytes: Buffer): [company: Buffer, id: Buffer, salt: Buffer, nonce: Buffer, rest: Buffer] {
-  let at = 0
-  const next = (length: number): Buffer => bytes.subarray(at, at += length)
-  return [next(companyLength), next(idLength), next(saltLength), next(nonceLength), next(Infinity)]
-}
-
-type SealingKey = { salt: Buffer, derived: KeyObject, values: number }
-
-/** The most values under one derived key: far below the 2^32 up to which random nonces are safe. */
-const maxValues = 2 ** 24
-/** Salts of other processes, and of earlier times, whose keys are remembered for each data key. */
-const maxSalts = 100
-
-/** What this process has derived, by the bytes of the data key: it goes with them. */
-const sealingKeys = new WeakMap<Uint8Array, SealingKey>()
-const openingKeys = new WeakMap<Uint8Array, LRUCache<string, KeyObject>>()
-
-/** The key under which this process seals with a data key. */
-function sealingKey (secret: Uint8Array): SealingKey {
-  let key = sealingKeys.get(secret)
-  if (key === undefined || key.values >= maxValues) {
-    const salt = randomBytes(saltLength)
-    key = { salt, derived: openingKey(secret, salt), values: 0 }
-    sealingKeys.set(secret, key)
-  }
-  key.values++
-  return key
-}
-
-function openingKey (secret: Uint8Array, salt: Buffer): KeyObject {
-  let keys = openingKeys.get(secret)
-  if (keys === undefined) openingKeys.set(secret, keys = new LRUCache({ max: maxSalts }))
-  const name = salt.toString('latin1')
-  const known = keys.get(name)
-  if (known !== undefined) return known
-  const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, salt, 'document-dispatch column', 32)))
-  keys.set(name, key)
-  return key
-}
-
-/** Random bytes for nonces, drawn for many at once: each draw costs as much as a nonce. */
-let drawn = Buffer.alloc(0)
-
-function freshNonce (): Buffer {
-  if (drawn.length === 0) drawn = randomBytes(nonceLength * 256)
-  const nonce = drawn.subarray(0, nonceLength)
-  drawn = drawn.subarray(nonceLength)
-  return nonce
 }
