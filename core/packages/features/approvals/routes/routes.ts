@@ -1,6 +1,6 @@
 import { Nothing, page } from '@dispatch/contract'
 import { auditAuthorOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { ApprovalFacts, ApprovalRowsQuery, ApprovalRowView, ApprovalsQuery, ApprovalView, ApproveBody,
   RefuseBody } from '../contract/approvals.ts'
@@ -11,18 +11,14 @@ import type { ApprovalRules } from '../service/rules.ts'
 const tags = ['Approvals']
 type Named = { Params: { id: string } }
 
-/** Approvals: what somebody else has to say yes to before it is sent, and the rules that want it. */
-export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approvalRules: ApprovalRules }> = (
-  app,
-  { approvals, approvalRules },
-  done
-) => {
-  const by = (request: FastifyRequest) => ({ actor: request.actor, author: auditAuthorOf(request) })
-  const idIn = ({ params }: { params: unknown }): string => uuidIn((params as Named['Params']).id, 'approval')
-  const sending = ['validation_error', 'not_found', 'conflict', 'template_not_found', 'expectation_failed', 'suppressed',
-    'validation_failed', 'configuration_missing', 'provider_unavailable', 'timeout', 'insufficient_credits', 'budget_exceeded',
-    'idempotency_in_progress', 'recording_unknown'] as const
+const by = (request: FastifyRequest) => ({ actor: request.actor, author: auditAuthorOf(request) })
+const idIn = ({ params }: { params: unknown }): string => uuidIn((params as Named['Params']).id, 'approval')
+const sending = ['validation_error', 'not_found', 'conflict', 'template_not_found', 'expectation_failed', 'suppressed', 'validation_failed',
+  'configuration_missing', 'provider_unavailable', 'timeout', 'insufficient_credits', 'budget_exceeded', 'idempotency_in_progress',
+  'recording_unknown'] as const
 
+/** What waits and what was decided. */
+const readingRoutes: FastifyPluginCallbackTypebox<{ approvals: Approvals }> = (app, { approvals }, done) => {
   app.get('/api/v1/approvals', {
     config: { errors: ['validation_error'] },
     schema: {
@@ -62,7 +58,11 @@ export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approv
     const { rows, next } = await approvals.rows(actor, idIn({ params }), { after, limit, search })
     return { data: rows, nextCursor: next === null ? null : String(next) }
   })
+  done()
+}
 
+/** What somebody decides about it. */
+const decidingRoutes: FastifyPluginCallbackTypebox<{ approvals: Approvals }> = (app, { approvals }, done) => {
   app.post('/api/v1/approvals/:id/approve', {
     config: { errors: sending },
     schema: {
@@ -97,7 +97,11 @@ export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approv
       response: { 200: ApprovalView }
     }
   }, async (request) => approvals.withdraw(by(request), idIn(request)))
+  done()
+}
 
+/** The rules of a company by which something waits. */
+const ruleRoutes: FastifyPluginCallbackTypebox<{ approvalRules: ApprovalRules }> = (app, { approvalRules }, done) => {
   app.get('/api/v1/company/approval-rules', {
     config: { errors: [] },
     schema: {
@@ -152,4 +156,11 @@ export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approv
     return reply.code(204).send(null)
   })
   done()
+}
+
+/** Approvals: what somebody else has to say yes to before it is sent, and the rules that want it. */
+export const routes: FastifyPluginAsyncTypebox<{ approvals: Approvals, approvalRules: ApprovalRules }> = async (app, needs) => {
+  await app.register(readingRoutes, needs)
+  await app.register(decidingRoutes, needs)
+  await app.register(ruleRoutes, needs)
 }

@@ -9,7 +9,8 @@ import { rulesNow } from '../store/rules.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
-import { type Approvals, toldOf } from './approvals.ts'
+import type { Approvals } from './approvals.ts'
+import { toldOf } from './view.ts'
 
 /** Milliseconds between two looks for what is to be told, sent, or has expired. */
 const every = 5_000
