@@ -1,9 +1,9 @@
 import { type Actor, type AuditAuthor, noteAudit, type RecordedActor } from '@dispatch/accounts'
 import { DispatchError, type WaitingView } from '@dispatch/contract'
-import type { ApprovalDesk, Asked, AskingRule, KeptBatch, KeptRequest } from '@dispatch/core'
+import type { ApprovalDesk, ApprovalRuleRef, ApprovalSubject, KeptRequest, PendingBatch } from '@dispatch/core'
 import type { Database, Freshness } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
-import { mostWaiting } from '../contract/approvals.ts'
+import { maxWaiting } from '../contract/approvals.ts'
 import { addApproval, approvedBy, findByKey } from '../store/approvals.ts'
 import { createPolicies, type Rule } from '../store/rules.ts'
 import type { ApprovalRow, StoredFacts, StoredRule } from '../store/tables.ts'
@@ -92,7 +92,7 @@ async function add (
       facts: { rules: kept.map(({ name }) => name) }
     }))
   if (row !== undefined) return row
-  throw new DispatchError('rate_limited', `${mostWaiting} requests of the company wait for an approval: somebody decides about them first.`,
+  throw new DispatchError('rate_limited', `${maxWaiting} requests of the company wait for an approval: somebody decides about them first.`,
     {
       retryAfter: 60
     })
@@ -125,9 +125,9 @@ async function waitingUnder (
 /** Those rules that want somebody else to approve it. */
 async function rulesFor (
   { freshness, policies }: Pick<Desk, 'freshness' | 'policies'>,
-  { actor, rows }: Pick<Asked, 'actor' | 'rows'>,
-  asked: () => Promise<readonly Asked[]>
-): Promise<readonly AskingRule[]> {
+  { actor, rows }: Pick<ApprovalSubject, 'actor' | 'rows'>,
+  asked: () => Promise<readonly ApprovalSubject[]>
+): Promise<readonly ApprovalRuleRef[]> {
   if (rows !== undefined) await freshness.check()
   const { rules } = await policies.of(actor.companyId)
   if (rules.length === 0) return []
@@ -154,14 +154,14 @@ async function keep (desk: Desk, { command, asked, rules, key }: KeptRequest): P
 
 async function keepBatch (
   desk: Desk,
-  { actor, batchId, services, rows, credits, requestId, rules, totals, pause }: KeptBatch & { rules: readonly AskingRule[] }
+  { actor, batchId, services, rows, credits, requestId, rules, totals, pause }: PendingBatch & { rules: readonly ApprovalRuleRef[] }
 ): Promise<void> {
   const facts = { rows, credits, totals: await totals() }
   await add(desk, { actor, requestId, rules }, { batchId, services, command: { requestId }, facts, pause })
 }
 
 /** Whether a rule wants somebody else to approve it. */
-function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }: Asked): boolean {
+function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }: ApprovalSubject): boolean {
   if (services !== undefined && !services.some((name) => asked.services.includes(name))) return false
   const isThemselves = actor.key === undefined && actor.impersonatorId === undefined
   if (isThemselves && exempt.includes(actor.userId)) return false
@@ -175,12 +175,12 @@ function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }:
   return [amountAbove, creditsAbove, recipientsAbove, rowsAbove].every((one) => one === undefined) || conditions.includes(true)
 }
 
-function isAbove (amount: Asked['amount'], limit: number, currency: string | undefined): boolean {
+function isAbove (amount: ApprovalSubject['amount'], limit: number, currency: string | undefined): boolean {
   if (amount === undefined) return false
   return amount === 'unknown' || amount.value > limit || (currency !== undefined && amount.currency !== currency)
 }
 
-function factsOf ({ recipient, amount, credits }: Asked): StoredFacts {
+function factsOf ({ recipient, amount, credits }: ApprovalSubject): StoredFacts {
   const { value, currency } = amount === undefined || amount === 'unknown' ? {} : amount
   return {
     credits,

@@ -8,7 +8,7 @@ import { askerOf, commandOf } from './review.ts'
 import { keyOf, refOf, sendApproved, waitAgain } from './sending.ts'
 
 /** How often another process tries to send what was approved: for about 10 minutes. */
-const mostTries = 20
+const maxTries = 20
 
 /** Lets those consents lapse that were given to another dispatch than would come of it now. */
 async function lapse (needs: Needs, row: ApprovalRow): Promise<void> {
@@ -34,7 +34,7 @@ export async function sweep (needs: Needs): Promise<void> {
   }
   for (const row of await takeStuck(database)) {
     // Nobody can end what is sent for ever: after so many tries people decide anew, under the same key.
-    if (row.tries > mostTries && await dispatchUnder(database, row.company_id, keyOf(row)) === undefined) {
+    if (row.tries > maxTries && await dispatchUnder(database, row.company_id, keyOf(row)) === undefined) {
       await waitAgain(needs, row, 'timeout').catch(also)
       continue
     }

@@ -3,7 +3,8 @@ import { AnyJsonObject, DispatchError, refusal } from '@dispatch/contract'
 import { boundaryOf, decodedBits, readForm } from '@dispatch/plugins/routes'
 import type { FastifyRequest } from 'fastify'
 import { Mapping } from '../contract/batches.ts'
-import { maxBytes, type Upload } from '../service/batches.ts'
+import { maxBytes } from '../service/batches.ts'
+import type { Upload } from '../service/receive.ts'
 
 /** The types of a body, and how their rows are written. */
 export const formats = {
