@@ -27,6 +27,6 @@ export function requireConfigurable (actor: Permitted, host: Host, { userId }: O
     for (const service of offered ?? []) requireService(actor, service)
   } else if (!mayRead(actor, host, code)) {
     throw new DispatchError('forbidden',
-      `This user may use nothing that the provider "${code}" offers: ask an admin of the company for it.`)
+      `This user may use nothing that the provider "${code}" offers: ask an admin of the company for it.`, { reason: 'needs_service' })
   }
 }

@@ -126,7 +126,9 @@ export function seenIn ({ services: path, body }: DispatchCommand, { steps, defe
 export function requireSeen (command: DispatchCommand, plan: DispatchPlan): void {
   if (command.seen === undefined || command.seen === seenIn(command, plan)) return
   throw new DispatchError('conflict',
-    'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')
+    'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.', {
+    reason: 'changed_meanwhile'
+  })
 }
 
 /** The rules by which the batch of a row was approved since its rows were checked, and what the row is made of has changed last. */

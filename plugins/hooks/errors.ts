@@ -83,6 +83,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     error: word,
     message: error.message,
     requestId: request.id,
+    ...(error.reason === undefined || !isSince('1.1.0', request.apiVersion) ? {} : { reason: error.reason }),
     ...(error.details === undefined ? {} : { details: [...error.details] }),
     ...(error.dispatchId === undefined ? {} : { dispatchId: error.dispatchId }),
     ...error.more,

@@ -9,6 +9,7 @@ import { isIrreversible } from '../../plugins/hooks/irreversible.ts'
 import { type ConsolePage, pagesOf, unlisted } from '../plugins/support/console-pages.ts'
 import { openConsole } from '../plugins/support/console.ts'
 import { furnished } from '../plugins/support/furnished.ts'
+import { english, ownText } from '../plugins/support/own-text.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { operator, startService } from '../support/service.ts'
@@ -73,22 +74,7 @@ await t.test('a session that somebody else has chosen is no session, before the 
   }
 })
 
-/** What a page says itself: without what is marked as English, what is code, and the names of things that were made. */
-function ownText (page: string): string {
-  const empty = /^(?:area|base|br|col|hr|img|input|link|meta|source|wbr)$/
-  const foreign = /^<(?:code|pre|textarea|script|style|option|datalist|title|footer)\b|\slang="en"/
-  const said: string[] = []
-  let depth = 0
-  for (const [, tag = '', name = '', content = ''] of page.matchAll(/(<\/?(\w*)[^>]*>)([^<]*)/g)) {
-    if (tag.startsWith('</')) depth = Math.max(0, depth - 1)
-    else if (!empty.test(name) && (depth > 0 || foreign.test(tag))) depth++
-    if (depth === 0) said.push(content)
-  }
-  return said.join(' ')
-}
-
 await t.test('a French page says nothing in English, and no words of the API, but what is marked as such', async (t) => {
-  const english = /\b(?:the|of|and|is|are|with|which|this|that|was|must|expected|required|your)\b|\b(?:GET|POST|PUT|DELETE) \//i
   const ofErrors = new RegExp(`\\b(?:${Object.keys(errorTable).filter((word) => word.includes('_')).join('|')})\\b`)
   for (const page of pages) {
     const text = ownText((await see(page, 'fr')).body as string)

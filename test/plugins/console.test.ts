@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { errorTable } from '../../core/packages/contract/errors.ts'
+import { errorReasons, errorTable } from '../../core/packages/contract/errors.ts'
 import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { sentenceOf } from '../../plugins/console/form/sentence.ts'
 import { settingsFields } from '../../plugins/console/form/settings.ts'
 import { creditsOf, documentTypeName, languages, serviceNames } from '../../plugins/console/language/language.ts'
-import { french, type Told } from '../../plugins/console/language/problems.ts'
+import { french } from '../../plugins/console/language/problem-sentences.ts'
+import type { Told } from '../../plugins/console/language/problems.ts'
 import { sentences } from '../../plugins/console/pages/layout.ts'
 import { hasNoFault } from '../hostile/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -106,12 +107,17 @@ await t.test('what the API says of a mistake has words for people, in both langu
   ])
   t.same(said({ error: 'not_found', message: 'There is no step "x": GET /api/v1/queue/holds lists them.' }), [
     'There is no step &quot;x&quot;.',
-    'Cet objet n’existe pas. <span lang="en">There is no step &quot;x&quot;.</span>'
+    'Cet objet n’existe pas.'
   ])
   t.same(said({ code: 'vendor_4711', message: 'Nope' }), ['Nope', '<span lang="en">Nope</span>'], 'a code of a vendor')
   const codes = ['expires_before', 'in_the_future', 'unknown_rate', 'encrypted_pdf', 'unreadable_pdf']
-  t.same([...Object.keys(errorTable), ...codes].filter((word) => !Object.hasOwn(french, word)), [],
-    'each word of an error has a French sentence')
+  t.same([...Object.keys(errorTable), ...Object.keys(errorReasons), ...codes].filter((word) => !Object.hasOwn(french, word)), [],
+    'each word and each reason of an error has a French sentence')
+  const asked = { error: 'conflict', message: 'The company has 50 contacts, which is the most: delete one first.' }
+  t.same(said({ ...asked, reason: 'at_most' })[1], 'Le nombre maximal est atteint\u00a0: supprimez-en un d’abord.')
+  contains(t, said(asked)[1], '<span lang="en">The company has', 'a word that says little is followed by what the API says')
+  t.same(said({ code: 'BR-S-05', message: 'The rate of S (standard rate) is above 0.' })[1],
+    'Le taux de S (taux normal) est supérieur à 0.')
   t.end()
 })
 

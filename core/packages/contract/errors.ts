@@ -133,8 +133,44 @@ function shortened (text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`
 }
 
+/** The cases of words that have several, each with what it means. */
+export const errorReasons = {
+  above_own_role: 'The role, or a service, is not among what the user may give.',
+  address_not_permitted: 'The company does not permit requests from this address.',
+  at_most: 'There are as many as there may be: remove one first.',
+  being_done: 'It is being done or changed by somebody else: try again in a moment.',
+  cancelled: 'It was cancelled.',
+  changed_meanwhile: 'It was changed, or is gone, since it was read: read it again.',
+  decided: 'A decision about it was made before.',
+  disabled: 'The user, or the company, is disabled.',
+  domain_taken: 'The domain belongs to another company.',
+  email_taken: 'A user has this e-mail address.',
+  exists: 'There is one like it, or of its name.',
+  in_use: 'Something needs it.',
+  last_of_role: 'It is the last one of its role.',
+  needs_another_person: 'Another person has to do it.',
+  needs_approval: 'Somebody else has to approve it first.',
+  needs_other_role: 'It takes another role.',
+  needs_service: 'The user may not use the service.',
+  no_link_by_mail: 'The service mails no links, and who asks can get one from an admin alone.',
+  no_mail: 'The service mails no links.',
+  not_over: 'The time that it is about is not over.',
+  not_taken_back: 'The provider does not take it back.',
+  nothing_there: 'There is nothing to do, or nothing that it could be done with.',
+  other_report: 'Another report of the period is sent or made: this one is to be removed.',
+  required_by_company: 'The company requires it.',
+  state_forbids: 'Its state does not permit it.',
+  tried_lately: 'It was tried a moment ago.',
+  wrong_code: 'The code is wrong, or was used.',
+  wrong_credentials: 'The e-mail address or the password is wrong.',
+  wrong_password: 'The password is wrong.'
+} as const
+export type ErrorReason = keyof typeof errorReasons
+
 /** What an error may carry besides its message. */
 type ErrorExtra = {
+  /** Which case of its word it is, where a word has several: a client can say it in its own language. */
+  reason?: ErrorReason
   details?: readonly Problem[]
   dispatchId?: string
   more?: Readonly<Record<string, unknown>>
@@ -146,6 +182,7 @@ type ErrorExtra = {
 /** An error that is reported to the client. Every other thrown error is an `internal_error`. */
 export class DispatchError extends Error {
   readonly word: ErrorWord
+  readonly reason: ErrorReason | undefined
   readonly details: readonly Problem[] | undefined
   readonly dispatchId: string | undefined
   /** Further fields of the error body. */
@@ -159,6 +196,7 @@ export class DispatchError extends Error {
     super(message, { cause: extra.cause })
     this.name = 'DispatchError'
     this.word = word
+    this.reason = extra.reason
     this.details = extra.details
     this.dispatchId = extra.dispatchId
     this.more = extra.more ?? {}

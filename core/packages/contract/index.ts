@@ -17,7 +17,8 @@ export { type DeliveryMark, type DeliveryService, type DeliveryStatus, type Reci
   hasRecipients, isDeferringService, isDeliveryMark, isDeliveryService, isFinalDeliveryStatus, originsOf, parseDeliveryEvent, refusalOf,
   returningServices, reportsDelivery, unexpectedAfter } from './delivery.ts'
 export { CompanyDomains } from './domains.ts'
-export { DispatchError, type ErrorWord, type RateLimitStatus, errorRow, errorTable, presentable, refusal, wordIn } from './errors.ts'
+export { DispatchError, type ErrorWord, type RateLimitStatus, errorReasons, errorRow, errorTable, presentable, refusal,
+  wordIn } from './errors.ts'
 export { type KeyMode, type KeyScope, keyModes, keyScopes, usualScopes } from './key-scopes.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './keys.ts'
 export { LinkMailBody, LinkMailView, MailLanguage } from './link-mail.ts'

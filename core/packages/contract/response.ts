@@ -3,7 +3,7 @@ import { SmsText } from '@dispatch/services'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJson, AnyJsonObject, Metadata, ProblemSchema, ProviderCode, Timestamp } from './common.ts'
 import { deliveryStatuses } from './delivery.ts'
-import { errorTable, type ErrorWord } from './errors.ts'
+import { errorReasons, errorTable, type ErrorWord } from './errors.ts'
 import { ListedProvider } from './provider-list.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'
 import { ScheduleView } from './schedule.ts'
@@ -77,6 +77,11 @@ export const ErrorBody = Type.Object({
   error: Word,
   message: Type.String({ description: 'What is wrong, where, and what would be right.' }),
   requestId: Type.String(),
+  reason: Type.Optional(Type.String({
+    description: `Which case of the word it is, where a word has several; new ones may come. From version 1.1.0 on. ${
+      Object.entries(errorReasons).map(([reason, means]) => `\`${reason}\`: ${means}`).join(' ')
+    }`
+  })),
   details: Type.Optional(Type.Array(ProblemSchema)),
   dispatchId: Type.Optional(Uuid),
   ...Type.Partial(PartialDispatch).properties,

@@ -45,7 +45,7 @@ export async function whileHeld<Result> (
 
 /** Says that another run has the dispatch. */
 export function busyError (dispatchId: string): DispatchError {
-  return new DispatchError('conflict', 'The dispatch is being worked on: try again in a moment.', { dispatchId })
+  return new DispatchError('conflict', 'The dispatch is being worked on: try again in a moment.', { reason: 'being_done', dispatchId })
 }
 
 /** The context of a call about an accepted step, without a document. Throws `configuration_missing` when its provider has been removed. */

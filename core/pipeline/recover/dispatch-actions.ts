@@ -108,6 +108,7 @@ async function retry (
   const result = await resume(record, { actor: recorded.actor, mode, also, ...(ofDeferred ? {} : replaced) })
   if (result === undefined) {
     throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', {
+      reason: 'being_done',
       dispatchId: recorded.dispatchId
     })
   }
@@ -156,6 +157,7 @@ async function cancel (dependencies: AfterwardsDependencies, { onlyQueued, ...re
     const { status } = await find(dependencies, recorded)
     throw new DispatchError('conflict',
       `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, {
+      reason: 'state_forbids',
       dispatchId
     })
   }
@@ -191,6 +193,7 @@ async function move (dependencies: MoveDependencies, { asked, ...recorded }: Act
   })
   if (!moved) {
     throw new DispatchError('conflict', 'The dispatch does not wait for its time: only one of which nothing has begun can be moved.', {
+      reason: 'state_forbids',
       dispatchId
     })
   }
@@ -228,7 +231,7 @@ async function resolveRecord (
   await leases.withLease(async (lease) => {
     const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
     if (taken === undefined) {
-      throw new DispatchError('conflict', 'Another run has the dispatch: try again in a moment.', { dispatchId })
+      throw new DispatchError('conflict', 'Another run has the dispatch: try again in a moment.', { reason: 'being_done', dispatchId })
     }
     try {
       const run = await rehydrateWhatIsKept(dependencies, taken, lease.runId)

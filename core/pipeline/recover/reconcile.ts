@@ -202,6 +202,7 @@ export async function resolveStep (
   if (step === undefined) {
     const which = stepId === undefined ? 'No step of the dispatch is' : 'The step is not, or no longer,'
     throw new DispatchError('conflict', `${which} uncertain: there is nothing to resolve.`, {
+      reason: 'nothing_there',
       dispatchId: run.dispatchId
     })
   }

@@ -105,7 +105,7 @@ function notToRetry ({ dispatch_id: dispatchId, status }: DispatchRecord): Dispa
   const why = status === 'uncertain'
     ? `its outcome is being found out; an admin may also set it with POST /api/v1/dispatches/${dispatchId}/resolve`
     : 'only one that failed, or of which a deferred action failed, is tried again'
-  return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { dispatchId })
+  return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { reason: 'state_forbids', dispatchId })
 }
 
 /** Refuses fields that change whether the step has a template: a text replaces a template, and a retry keeps what the step had. */

@@ -93,7 +93,10 @@ async function say (
     audited,
     jobs: lookLater(dependencies, step, statusId)
   })) {
-    throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId })
+    throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', {
+      reason: 'being_done',
+      dispatchId
+    })
   }
   const result = await callSay(provider, step.service, said, context)
   const failed = result.outcome === 'said' ? undefined : result

@@ -78,7 +78,10 @@ async function takeBack (
   const context = await contextAfterwards(dependencies, one, { runId, reference: step.stepId, idempotencyKey: `cancel:${step.stepId}` })
   const begun = await beginCancellation(dependencies.database, step, { runId, actor })
   if (begun === undefined) {
-    throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId: step.dispatchId })
+    throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', {
+      reason: 'being_done',
+      dispatchId: step.dispatchId
+    })
   }
   const asked = await callCancel(one.provider, step.service, { id: step.remoteId }, context)
   const report = asked.outcome === 'unavailable' && !begun.doubted ? undefined : await reportOf(one, asked, context)
@@ -145,7 +148,10 @@ function errorOf (
     return new DispatchError('outcome_unknown', `${why} ${askAgain}`, { dispatchId })
   }
   if (status !== null && isTooLate(service, status)) {
-    return new DispatchError('conflict', `The provider does not take it back: its delivery status is "${status}".`, { dispatchId })
+    return new DispatchError('conflict', `The provider does not take it back: its delivery status is "${status}".`, {
+      reason: 'not_taken_back',
+      dispatchId
+    })
   }
   const { word, retryAfter } = asked.outcome === 'cancelled' ? { word: 'provider_error' } as const : asked.error
   return word === 'provider_error'

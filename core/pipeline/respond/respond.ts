@@ -59,7 +59,9 @@ function errorOf ({ dispatchId, status, steps }: RunResult, { document, status: 
     }
     return new DispatchError('partially_dispatched', partialMessage(status, steps, failed), { dispatchId, more: state })
   }
-  if (status === 'cancelled') return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { dispatchId })
+  if (status === 'cancelled') {
+    return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { reason: 'cancelled', dispatchId })
+  }
   const { word = 'internal_error', message = 'The dispatch failed.', details, retryAfter } = failed?.state.error ?? {}
   return new DispatchError(word, message, {
     dispatchId,

@@ -192,7 +192,9 @@ export function createConfigurations (database: Database, freshness: Freshness, 
 
 /** Another change was stored while the vendor was asked about this one. */
 export function changedMeanwhile (): DispatchError {
-  return new DispatchError('conflict', 'Somebody else has changed this configuration meanwhile: look at it, and save again.')
+  return new DispatchError('conflict', 'Somebody else has changed this configuration meanwhile: look at it, and save again.', {
+    reason: 'changed_meanwhile'
+  })
 }
 
 /** A condition for the rows of one owner: of the company, or of one user. */

@@ -152,6 +152,7 @@ export async function resumeDispatch (
         .executeTakeFirst()
       if (replaced === undefined) {
         throw new DispatchError('conflict', 'The step that was to be put right has been done meanwhile: read what became of it.', {
+          reason: 'changed_meanwhile',
           dispatchId
         })
       }

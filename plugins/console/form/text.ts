@@ -21,7 +21,7 @@ export type LongText = {
 export function faultsOf ({ name, value, syntax, problems }: Pick<LongText, 'name' | 'value' | 'syntax' | 'problems'>): PlacedProblem[] {
   const fault = syntax === 'json' ? faultIn(value) : undefined
   const found = problemsOf(problems, name)
-  return found.length === 0 || fault === undefined ? found : [{ path: `/${name}`, ...fault }]
+  return found.length === 0 || fault === undefined ? found : [{ path: `/${name}`, code: 'json', ...fault }]
 }
 
 /** Where a problem is, in words: its line and column, or its pointer. */

@@ -927,6 +927,7 @@ export const en = {
   field_documentId: 'Or document (id)',
   help_phoneNumber: 'With + and the code of the country.',
 
+  data_account: 'Number of the account',
   data_accountHolder: 'Account holder',
   data_address: 'Street',
   data_address2: 'Street, second line',
@@ -968,6 +969,7 @@ export const en = {
   data_invoices: 'Invoices',
   data_jurisdiction: 'Jurisdiction',
   data_language: 'Language',
+  data_legalForm: 'Legal form',
   data_level: 'Level',
   data_liability: 'Liability',
   data_lines: 'Lines',
@@ -1010,6 +1012,7 @@ export const en = {
   data_subtotal: 'Subtotal',
   data_taxAmount: 'Tax',
   data_taxCategory: 'Category of the tax',
+  data_taxId: 'Tax number',
   data_taxRate: 'Rate of the tax',
   data_taxes: 'Taxes',
   data_title: 'Title',

@@ -937,6 +937,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   field_documentId: 'Ou document (identifiant)',
   help_phoneNumber: 'Avec + et l’indicatif du pays.',
 
+  data_account: 'Numéro de compte',
   data_accountHolder: 'Titulaire du compte',
   data_address: 'Rue',
   data_address2: 'Rue, deuxième ligne',
@@ -978,6 +979,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   data_invoices: 'Factures',
   data_jurisdiction: 'Juridiction',
   data_language: 'Langue',
+  data_legalForm: 'Forme juridique',
   data_level: 'Niveau',
   data_liability: 'Responsabilité',
   data_lines: 'Lignes',
@@ -1020,6 +1022,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   data_subtotal: 'Sous-total',
   data_taxAmount: 'Taxe',
   data_taxCategory: 'Catégorie de taxe',
+  data_taxId: 'Numéro fiscal',
   data_taxRate: 'Taux de taxe',
   data_taxes: 'Taxes',
   data_title: 'Titre',

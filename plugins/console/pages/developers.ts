@@ -31,7 +31,7 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     const asked = keyIn(body, visit.mode)
     const { userId = actor.userId } = asked
     const path = withQuery('/api/v1/keys', { mode: visit.mode, limit: '100', userId: String(userId) })
-    const keys = await api.send<List<KeyView>>('GET', path, undefined, undefined, { newest: true })
+    const keys = await api.send<List<KeyView>>('GET', path)
     const made = keys.ok ? madeBy(body, asked.name, keys.body.data) : undefined
     if (made !== undefined) {
       return reply.code(409).page(await view(request, { already: warning(fill(words.keyMadeAlready, { name: made.name })) }))
@@ -123,7 +123,7 @@ async function view (request: FastifyRequest, { said = html``, typed, already, q
   const [keyCursor, callbackCursor] = ['keys', 'callbacks'].map((name) => typeof query[name] === 'string' ? query[name] : '')
   const none = { data: [], nextCursor: null }
   const [keys, users, { secrets }, callbacks] = await Promise.all([
-    api.read<List<KeyView>>(withQuery('/api/v1/keys', { mode: visit.mode, limit: '50', cursor: keyCursor }), { newest: true }),
+    api.read<List<KeyView>>(withQuery('/api/v1/keys', { mode: visit.mode, limit: '50', cursor: keyCursor })),
     role === 'member' ? none : api.read<List<UserView>>('/api/v1/users?limit=100'),
     role === 'admin' ? api.read<CallbackSecrets>('/api/v1/company/callback-secret') : { secrets: [] },
     role === 'member' ? none : api.read<List<CallbackView>>(withQuery('/api/v1/company/callbacks', { limit: '50', cursor: callbackCursor }))

@@ -9,9 +9,7 @@ import { badge, time } from './layout.ts'
 /** What the seller has said of an e-invoice, and what may be said; undefined of anything else. */
 export async function readStatuses ({ api }: Visit, { dispatchId, documentType }: DispatchView): Promise<SayingsView | undefined> {
   if (documentType !== 'E_INVOICE') return undefined
-  const answer: ApiAnswer<SayingsView> = await api.send('GET', `/api/v1/dispatches/${dispatchId}/statuses`, undefined, undefined, {
-    newest: true
-  })
+  const answer: ApiAnswer<SayingsView> = await api.send('GET', `/api/v1/dispatches/${dispatchId}/statuses`)
   return answer.ok ? answer.body : undefined
 }
 

@@ -42,7 +42,7 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Posted>('/dispatches/:id/statuses', { config: { confirms: statusAsked } }, async (request, reply) => {
     const { params: { id }, body } = request
     const visit = visitOf(request)
-    const answer = await visit.api.send('POST', `${pathOf(id)}/statuses`, statusIn(body), undefined, { newest: true })
+    const answer = await visit.api.send('POST', `${pathOf(id)}/statuses`, statusIn(body))
     return settle(visit, id, reply, answer)
   })
 
@@ -53,7 +53,7 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     const typed = { sendAt: textOf(':sendAt'), timeZone: textOf(':timeZone') }
     const isNow = body.has(':now')
     if (!isNow && typed.sendAt === '') return show(visit, id, reply.code(422), { refused: html`<p>${visit.words.moveWhen}</p>` })
-    const asked = isNow ? {} : movedTo(typed, await visit.api.read<DispatchView>(pathOf(id), { newest: true }))
+    const asked = isNow ? {} : movedTo(typed, await visit.api.read<DispatchView>(pathOf(id)))
     return settle(visit, id, reply, await visit.api.send('PUT', `${pathOf(id)}/schedule`, asked))
   })
 
@@ -121,7 +121,7 @@ function momentIn (sendAt: string, timeZone: string): { sendAt: string, timeZone
 
 /** Asks the API for an action, and shows the dispatch as it is then, or why it was refused. */
 async function act (visit: Visit, id: string, reply: FastifyReply, action: string, body?: object): Promise<FastifyReply> {
-  return settle(visit, id, reply, await visit.api.send('POST', `${pathOf(id)}/${action}`, body, undefined, { newest: true }))
+  return settle(visit, id, reply, await visit.api.send('POST', `${pathOf(id)}/${action}`, body))
 }
 
 function settle (visit: Visit, id: string, reply: FastifyReply, answer: ApiAnswer<unknown>): Promise<FastifyReply> | FastifyReply {
@@ -147,7 +147,7 @@ async function correct (visit: Visit, id: string, reply: FastifyReply, body: URL
   if (correction === undefined) return show(visit, id, reply.code(409), { refused: html`<p>${visit.words.correctionTooLate}</p>` })
   if (body.has(':add') || body.has(':remove')) return show(visit, id, reply, { typed: correction })
   const { service, fields } = correction
-  const answer = await visit.api.send('POST', `${pathOf(id)}/retry?async=true`, { [service]: fields }, undefined, { newest: true })
+  const answer = await visit.api.send('POST', `${pathOf(id)}/retry?async=true`, { [service]: fields })
   if (answer.ok) return reply.redirect(`/console/dispatches/${encodeURIComponent(id)}`, 303)
   return show(visit, id, reply.code(answer.status), {
     refused: refusedBy(visit.words, answer),
@@ -163,8 +163,8 @@ type Shown = { refused?: Html, typed?: Correction }
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
   const [dispatch, events, callbacks, choices, people, calls, providers, request] = await Promise.all([
-    api.read<DispatchView>(pathOf(id), { newest: true }),
-    api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`, { newest: true }),
+    api.read<DispatchView>(pathOf(id)),
+    api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
     api.send<ChoicesView>('GET', `${pathOf(id)}/choices`),
     readPeople(visit),

@@ -86,8 +86,8 @@ export async function changed ({ api, words }: Visit, chosen: string, act: 'retr
   if (chosenOf(now.body) !== chosen) return { id, said: html`${words.retryAllChanged}` }
   if (act === 'retry' && now.body.status !== 'failed') return { id, said: html`${words.retryOnlyFailed}` }
   const answer = act === 'retry'
-    ? await api.send('POST', `${pathOf(chosen)}/retry?async=true`, {}, undefined, { newest: true })
-    : await api.send('POST', `${pathOf(chosen)}/cancel`, undefined, undefined, { newest: true })
+    ? await api.send('POST', `${pathOf(chosen)}/retry?async=true`, {})
+    : await api.send('POST', `${pathOf(chosen)}/cancel`)
   return { id, said: answer.ok ? undefined : sentences(words, answer.error) }
 }
 

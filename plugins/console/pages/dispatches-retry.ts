@@ -36,7 +36,7 @@ export const dispatchesRetryPages: FastifyPluginCallback = (app, _options, done)
 async function preview (visit: Visit, filter: Filter): Promise<Html> {
   const { words, api } = visit
   const read = (cursor: string): Promise<List> =>
-    api.read<List>(withQuery('/api/v1/dispatches', { ...apiFilterOf(visit, filter), limit: String(listed), cursor }), { newest: true })
+    api.read<List>(withQuery('/api/v1/dispatches', { ...apiFilterOf(visit, filter), limit: String(listed), cursor }))
   const [first, providers] = await Promise.all([read(''), readProviders(visit)])
   const second = first.nextCursor === null ? { data: [], nextCursor: null } : await read(first.nextCursor)
   const found = [...first.data, ...second.data].slice(0, max)

@@ -29,7 +29,7 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     }
     if (missingIn(filter) !== undefined) return reply.code(400).page(await incomplete(visit, filter))
     const path = withQuery('/api/v1/dispatches', apiFilterOf(visit, filter))
-    const [answer, choices] = await Promise.all([api.send<List>('GET', path, undefined, undefined, { newest: true }), readChoices(visit)])
+    const [answer, choices] = await Promise.all([api.send<List>('GET', path), readChoices(visit)])
     const only = answer.ok ? soleOf(filter, answer.body) : undefined
     if (only !== undefined) return reply.redirect(`/console/dispatches/${only.dispatchId}`, 303)
     const found = answer.ok

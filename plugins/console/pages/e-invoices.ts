@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html.ts'
+import { placeIn } from '../form/place.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import type { Words } from '../language/language.ts'
 import { table } from './layout.ts'
@@ -50,7 +51,7 @@ function profileSection (words: Words, view: ProfileView): Html {
   const rows = broken.slice(0, max.broken).map((one) =>
     html`<tr><th scope="row"><code>${one.code}</code></th><td>${
       one.severity === 'error' ? words.profileError : words.profileWarning
-    }</td><td><code>${one.path}</code></td><td>${sentenceOf(words, one)}</td></tr>\n`
+    }</td><td>${placeIn(words, one.path)}</td><td>${sentenceOf(words, one)}</td></tr>\n`
   )
   return html`<section aria-labelledby="profile"><h2 id="profile">${nameOf(words, view)}</h2>${
     rows.length === 0

@@ -47,10 +47,7 @@ export const maxRows = 10_000
 export async function sendCsv<Item> (visit: Visit, reply: FastifyReply, { name, path, filter, columns }: Export<Item>): Promise<
   FastifyReply
 > {
-  const read = (cursor: string): Promise<Page<Item>> =>
-    visit.api.read(withQuery(path, { ...filter, limit: '100', cursor }), {
-      newest: true
-    })
+  const read = (cursor: string): Promise<Page<Item>> => visit.api.read(withQuery(path, { ...filter, limit: '100', cursor }))
   const first = await read('')
   return asFile(reply, name).send(Readable.from(linesOf(visit, columns, first, read)))
 }

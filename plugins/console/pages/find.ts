@@ -43,7 +43,7 @@ function section (kind: string, found: readonly Found[]): Html {
 /** Those with this id, or with this in their number or recipient; somebody who sees none finds none. */
 async function findDispatches ({ words, api, mode }: Visit, search: string): Promise<Found[]> {
   const answer = await api.send<{ data: DispatchView[] }>('GET',
-    withQuery('/api/v1/dispatches', { search, test: String(mode === 'test'), limit: String(max) }), undefined, undefined, { newest: true })
+    withQuery('/api/v1/dispatches', { search, test: String(mode === 'test'), limit: String(max) }))
   if (!answer.ok && answer.status !== 403 && answer.status !== 400) throw new ApiRefused(answer)
   return (answer.ok ? answer.body.data : []).map(({ dispatchId, documentNumber, recipient, services, status }) => ({
     kind: words.dispatches,

@@ -50,7 +50,7 @@ async function read ({ words, api, mode }: Visit) {
     api.read<List<DispatchView>>(withQuery('/api/v1/dispatches', { limit: shown, ...fields }))
   const [credits, statistics, config, keys, any, ...needing] = await Promise.all([
     api.read<CreditsView>('/api/v1/credits?limit=1'),
-    api.read<StatisticsView>(withQuery('/api/v1/dispatches/statistics', { test }), { newest: true }),
+    api.read<StatisticsView>(withQuery('/api/v1/dispatches/statistics', { test })),
     api.read<MyConfig>('/api/v1/my/config'),
     api.read<List<KeyView>>('/api/v1/keys?limit=1'),
     dispatches({ limit: '1' }),

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../html.ts'
 import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
+import { type LabelOf, placeIn } from '../form/place.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
@@ -191,14 +192,14 @@ export function folded (words: Words, isOpen: boolean, form: Html): Html {
   return html`<details class="fold"${isOpen ? html` open` : none}><summary>${words.filter}</summary>${form}</details>`
 }
 
-/** What is said of an error of the API and of its problems, each with where it is. */
-export function sentences (words: Words, { error, message, details = [] }: Refused): Html {
+/** What is said of an error of the API and of its problems, each with where it is: `labelOf` has the words of a form for its fields. */
+export function sentences (words: Words, { error, reason, message, details = [] }: Refused, labelOf?: LabelOf): Html {
   const [first] = details
   const problems = details.map(({ path = '', ...told }) =>
-    html`${sentenceOf(words, told)}${path === '' ? none : html` <code>${path}</code>`}`
+    html`${sentenceOf(words, told)}${path === '' ? none : html` ${placeIn(words, path, labelOf)}`}`
   )
   // The message of problems is that of the first one, with how many more there are.
-  const own = first === undefined || !message.includes(first.message) ? html`<p>${sentenceOf(words, { error, message })}</p>` : none
+  const own = first === undefined || !message.includes(first.message) ? html`<p>${sentenceOf(words, { error, reason, message })}</p>` : none
   const [only = none] = problems
   return html`<div>${own}${
     problems.length === 0
@@ -210,7 +211,7 @@ export function sentences (words: Words, { error, message, details = [] }: Refus
 }
 
 /** What the API says of an error, and of each problem. */
-type Refused = { error?: string, message: string, details?: readonly (Told & { path?: string })[] | undefined }
+type Refused = { error?: string, reason?: string | undefined, message: string, details?: readonly (Told & { path?: string })[] | undefined }
 
 export function requestNumber (words: Words, id: string): Html {
   return html`<p class="quiet">${fill(words.requestNumber, { id })}</p>`

@@ -9,7 +9,7 @@ export async function readProviders ({ api }: Pick<Visit, 'api'>): Promise<reado
 
 /** The same with the schemas of their settings. */
 export async function readWholeProviders ({ api }: Pick<Visit, 'api'>): Promise<readonly ProviderView[]> {
-  return (await api.read<{ data: ProviderView[] }>('/api/v1/providers', { newest: true })).data
+  return (await api.read<{ data: ProviderView[] }>('/api/v1/providers')).data
 }
 
 /** What a provider is called; its code where it is not installed any more. */

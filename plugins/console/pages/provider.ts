@@ -2,6 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField } from '../form/fields.ts'
+import type { LabelOf } from '../form/place.ts'
 import type { SettingsForm } from '../form/schema.ts'
 import { type Filled, readSettings, settingsFields, titleIn } from '../form/settings.ts'
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
@@ -122,13 +123,20 @@ function formOf ({ settings = {} }: ProviderView): SettingsForm {
   return settings
 }
 
+/** What the form of a provider calls its settings. */
+function labelsOf (words: Words, provider: ProviderView): LabelOf {
+  const form = formOf(provider)
+  return (name) => form.properties?.[name] === undefined ? undefined : titleIn(words, form, name)
+}
+
 async function save (visit: Visit, code: string, body: URLSearchParams, reply: FastifyReply): Promise<FastifyReply> {
   const found = await find(visit, code)
   const settings = readSettings(formOf(found.provider), body)
   const sandbox = body.get(':sandbox') === 'true'
   const saved = await visit.api.send('PUT', pathOf(found.provider), { settings, sandbox })
   if (saved.ok) return reply.redirect(`/console/providers/${found.provider.code}?saved=1`, 303)
-  const said = notice('bad', html`<p>${visit.words.settingsRefused}</p>${sentences(visit.words, saved.error)}`)
+  const said = notice('bad',
+    html`<p>${visit.words.settingsRefused}</p>${sentences(visit.words, saved.error, labelsOf(visit.words, found.provider))}`)
   return reply.code(saved.status).page(await view(visit, found, code, { said, typed: { settings, sandbox, error: saved.error } }))
 }
 
@@ -140,7 +148,7 @@ async function suggest (visit: Visit, code: string, body: URLSearchParams, reply
   const typed = { settings: readSettings(form, body), sandbox: body.get(':sandbox') === 'true' }
   const asked = await api.send<SuggestionsView>('POST', `${pathOf(found.provider)}/suggestions`, typed)
   if (!asked.ok) {
-    const said = notice('bad', html`<p>${words.suggestRefused}</p>${sentences(words, asked.error)}`)
+    const said = notice('bad', html`<p>${words.suggestRefused}</p>${sentences(words, asked.error, labelsOf(words, found.provider))}`)
     return reply.code(asked.status).page(await view(visit, found, code, { said, typed: { ...typed, error: asked.error } }))
   }
   const { data } = asked.body

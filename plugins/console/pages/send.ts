@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { pretty } from '../form/json.ts'
+import { placeIn } from '../form/place.ts'
 import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
@@ -73,7 +74,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Posted>('/send/validate', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
     const draft = await readKept(request)
-    const found = await visit.api.validate(addressOf(draft, '/validate'), requestOf(draft))
+    const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
     if (!found.ok) return refused(request, reply, draft, found)
     return show(request, reply, draft, { ...onceOf(request), ...validated(visit.words, found.body, draft) })
   })
@@ -82,7 +83,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Posted>('/send/check', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
     const draft = await readKept(request)
-    const found = await visit.api.validate(addressOf(draft, '/validate'), requestOf(draft))
+    const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
     const once = onceOf(request)
     if (found.ok) {
       const { body } = found
@@ -146,9 +147,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     if (untouched.length > 0) {
       return show(request, reply.code(422), draft, { ...onceOf(request), said: notice('bad', samplesRefused(visit.words, untouched)) })
     }
-    const sent = await visit.api.send<{ dispatchId: string, approvalId?: string }>('POST', addressOf(draft), requestOf(draft), once, {
-      newest: true
-    })
+    const sent = await visit.api.send<{ dispatchId: string, approvalId?: string }>('POST', addressOf(draft), requestOf(draft), once)
     if (sent.ok && sent.body.approvalId !== undefined) return reply.redirect(`/console/approvals/${sent.body.approvalId}`, 303)
     const dispatchId = sent.ok ? sent.body.dispatchId : sent.error.dispatchId
     if (!sent.ok && sent.error.error === 'idempotency_key_reused' && dispatchId !== undefined) {
@@ -215,7 +214,7 @@ function chosenIn ({ eInvoiceProfile: profile, eInvoiceFormat: format }: Draft['
 async function samplesForReal (visit: Visit, draft: Draft): Promise<readonly Untouched[]> {
   const untouched = untouchedIn(visit.words, draft)
   if (untouched.length === 0) return []
-  const found = await visit.api.validate(addressOf(draft, '/validate'), requestOf(draft))
+  const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
   return found.ok && isReal(found.body) ? untouched : []
 }
 
@@ -295,6 +294,6 @@ const maxTold = 5
 
 /** What the service would refuse, each with its place in the request. */
 function notYet (words: Words, { error }: Refusal): Html {
-  const told = (error.details ?? []).slice(0, maxTold).map((one) => html`<li><code>${one.path}</code> ${sentenceOf(words, one)}</li>`)
+  const told = (error.details ?? []).slice(0, maxTold).map((one) => html`<li>${placeIn(words, one.path)} ${sentenceOf(words, one)}</li>`)
   return html`<p>${words.sendNotYet}</p>${told.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${told}</ul>`}`
 }

@@ -44,7 +44,7 @@ export const tryPages: FastifyPluginCallback = (app, _options, done) => {
     const sent = await visit.api.send<{ dispatchId: string }>('POST', `/api/${encodeURIComponent(typed.service)}?sandbox=true`, {
       ...body,
       providerName: provider.code
-    }, onceIn(request.body), { newest: true })
+    }, onceIn(request.body))
     if (!sent.ok) return refused(reply, visit, provider, typed, sent)
     return reply.redirect(pathIn('test', `/console/dispatches/${sent.body.dispatchId}`), 303)
   })

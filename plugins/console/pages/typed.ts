@@ -16,9 +16,9 @@ export function errorOf (refusal: Refusal): ErrorBody {
 /** Why a form was refused. What stands beside one of its fields, which are named as the API names them, is not said twice. */
 export function said (words: Words, typed: Typed | undefined, ...fields: readonly string[]): Html {
   if (typed === undefined) return html``
-  const { error, message, details = [] } = typed.error
+  const { error, reason, message, details = [] } = typed.error
   const elsewhere = details.filter(({ path }) => !fields.some((name) => isWithin(path, `/${name}`)))
-  if (elsewhere.length === details.length) return told(words, sentences(words, { error, message, details }))
+  if (elsewhere.length === details.length) return told(words, sentences(words, { error, reason, message, details }))
   const [first] = elsewhere
   return told(words,
     first === undefined ? html`<p>${words.seeFields}</p>` : sentences(words, { message: first.message, details: elsewhere }))

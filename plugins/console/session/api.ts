@@ -37,16 +37,14 @@ export class ApiRefused extends Error {
 }
 
 /**
- * The public API, as the signed-in person. It is the only way in which pages reach data. What changes something throws {@link ProofNeeded}
- * where the person must prove again who they are.
+ * The public API in its newest version, as the signed-in person. It is the only way in which pages reach data. What changes something
+ * throws {@link ProofNeeded} where the person must prove again who they are.
  */
 export type Api = {
-  /** Throws {@link ApiRefused}. `newest`: as the newest version of the API tells it. */
-  read: <Body>(path: string, options?: { newest: true }) => Promise<Body>
-  /** With a `key` a repeat changes nothing. `newest`: what the newest version of the API takes. */
-  send: <Body>(method: Method, path: string, body?: object, key?: string, options?: { newest: boolean }) => Promise<ApiAnswer<Body>>
-  /** A validation, whose answer tells more in the newest version of the API. */
-  validate: (path: string, body: object) => Promise<ApiAnswer<ValidationResponse>>
+  /** Throws {@link ApiRefused}. */
+  read: <Body>(path: string) => Promise<Body>
+  /** With a `key` a repeat changes nothing. */
+  send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
   /** The parts of a form, with its files; or a form that the browser has sent, as it comes. */
   upload: <Body>(path: string, form: FormData | { bytes: Readable, type: string }, key: string) => Promise<ApiAnswer<Body>>
   /** For what answers with a file: read, or made from a body. */
@@ -64,16 +62,16 @@ export function openApi (request: FastifyRequest): Api {
 /** The API for one request of a browser: with its client's address, and inside the process. */
 export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: FastifyRequest, actor: Actor | null): Api {
   const unconfirmed = routeOptions.config.confirms === undefined ? routeOptions.url : undefined
-  type More = { payload?: object | undefined, key?: string | undefined, version?: string | undefined, type?: string, gone?: AbortSignal }
-  const ask = async (method: Method, url: string, { payload, key, version, type, gone }: More = {}): Promise<LightMyRequestResponse> => {
+  type More = { payload?: object | undefined, key?: string | undefined, type?: string, gone?: AbortSignal }
+  const ask = async (method: Method, url: string, { payload, key, type, gone }: More = {}): Promise<LightMyRequestResponse> => {
     const request = {
       method,
       url,
       remoteAddress,
       headers: {
         'x-request-id': id,
+        'x-api-version': latestVersion,
         ...key === undefined ? {} : { 'idempotency-key': key },
-        ...version === undefined ? {} : { 'x-api-version': version },
         ...type === undefined ? {} : { 'content-type': type }
       },
       ...payload === undefined ? {} : { payload },
@@ -93,13 +91,10 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
     return { ok: true, body: (answer.body === '' ? undefined : answer.json()) as Body }
   }
   return {
-    send: (method, url, payload, key, { newest } = { newest: false }) =>
-      asked(method, url, { payload, key, ...newest ? { version: latestVersion } : {} }),
-    validate: (url, payload) => asked('POST', url, { payload, version: latestVersion }),
+    send: (method, url, payload, key) => asked(method, url, { payload, key }),
     upload: (url, form, key) =>
       asked('POST', url, {
         key,
-        version: latestVersion,
         ...form instanceof FormData ? { payload: form } : { payload: form.bytes, type: form.type }
       }),
     async stream (url, gone, payload) {
@@ -123,8 +118,8 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
         }
       }
     },
-    async read<Body> (path: string, { newest }: { newest?: true } = {}) {
-      const answer = await asked<Body>('GET', path, newest === true ? { version: latestVersion } : {})
+    async read<Body> (path: string) {
+      const answer = await asked<Body>('GET', path, {})
       if (!answer.ok) throw new ApiRefused(answer)
       return answer.body
     }

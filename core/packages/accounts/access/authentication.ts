@@ -173,16 +173,17 @@ function codeNeeded (): DispatchError {
 
 /** The refusal of a code after a right password. */
 export function wrongCode (): DispatchError {
-  return new DispatchError('forbidden', 'The code of the second factor is wrong, or was used before.')
+  return new DispatchError('forbidden', 'The code of the second factor is wrong, or was used before.', { reason: 'wrong_code' })
 }
 
 /** Throws for a disabled account, and for an address that the company's list does not allow. The message reveals nothing of the list. */
 function admitted (account: Account, address: string): Account {
   if (account.disabled) {
-    throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.')
+    throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.',
+      { reason: 'disabled' })
   }
   if (!isAddressAllowed(account.addresses, address)) {
-    throw new DispatchError('forbidden', 'The company does not permit requests from this address.')
+    throw new DispatchError('forbidden', 'The company does not permit requests from this address.', { reason: 'address_not_permitted' })
   }
   return account
 }

@@ -10,14 +10,18 @@ export function mayUse (actor: Pick<Actor, 'services'>, service: string): boolea
 /** Throws `forbidden` unless the actor may use the service. */
 export function requireService (actor: Pick<Actor, 'services'>, service: string): void {
   if (!mayUse(actor, service)) {
-    throw new DispatchError('forbidden', `This user may not use the service "${service}": ask an admin of the company for it.`)
+    throw new DispatchError('forbidden', `This user may not use the service "${service}": ask an admin of the company for it.`, {
+      reason: 'needs_service'
+    })
   }
 }
 
 /** Throws `forbidden` unless the actor has one of the roles. */
 export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly Role[]): void {
   if (!roles.includes(actor.role)) {
-    throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`)
+    throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`, {
+      reason: 'needs_other_role'
+    })
   }
 }
 
@@ -67,7 +71,9 @@ export function requireEveryService (actor: Pick<Actor, 'services'> & Partial<Pi
   if (actor.role === 'operator' && actor.key === undefined) return
   if (serviceNames.every((service) => mayUse(actor, service))) return
   throw new DispatchError('forbidden',
-    `This is about dispatches of every service, but only these may be used: ${actor.services.join(', ') || 'none'}.`)
+    `This is about dispatches of every service, but only these may be used: ${actor.services.join(', ') || 'none'}.`, {
+    reason: 'needs_service'
+  })
 }
 
 /**

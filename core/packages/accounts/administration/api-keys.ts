@@ -56,7 +56,7 @@ export function createKeyAdministration ({ database, accounts, now, newId }: Opt
       const created = await insertApiKey(database, key, { maker: actor, author, max, at })
       if (created === 'stale') throw revoked()
       if (created === 'full') {
-        throw new DispatchError('conflict', `The user already has ${max} keys: revoke one that is not needed.`)
+        throw new DispatchError('conflict', `The user already has ${max} keys: revoke one that is not needed.`, { reason: 'at_most' })
       }
       return { ...viewOf(created), key: secret }
     },

@@ -16,7 +16,9 @@ export async function isOfOther (database: Database, companyId: number, email: s
 /** Throws `conflict` for an e-mail address whose domain belongs to another company: that one lets its people in. */
 export async function refuseDomainOfOther (database: Database, companyId: number, email: string): Promise<void> {
   if (!await isOfOther(database, companyId, email)) return
-  throw new DispatchError('conflict', 'The domain of this e-mail address belongs to another company: use an address of your own.')
+  throw new DispatchError('conflict', 'The domain of this e-mail address belongs to another company: use an address of your own.', {
+    reason: 'domain_taken'
+  })
 }
 
 /** The domains of e-mail addresses that operators have given to companies. */
@@ -36,7 +38,9 @@ export function createDomains ({ database, now }: { database: Database, now: () 
 
     async set ({ author }, companyId, { domains }) {
       const stored = await storeDomains(database, companyId, domains, { author, at: now() })
-      if (stored?.taken !== undefined) throw new DispatchError('conflict', `The domain ${stored.taken} is another company's.`)
+      if (stored?.taken !== undefined) {
+        throw new DispatchError('conflict', `The domain ${stored.taken} is another company's.`, { reason: 'domain_taken' })
+      }
       return stored && { domains: domains.toSorted() }
     }
   }

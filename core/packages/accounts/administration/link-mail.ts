@@ -236,5 +236,5 @@ function textOf ({ action, company }: NoticedChange, language: MailLanguage): st
 }
 
 function noSender (): DispatchError {
-  return new DispatchError('conflict', 'This service mails no links: leave "mailIn" out, and pass the link on.')
+  return new DispatchError('conflict', 'This service mails no links: leave "mailIn" out, and pass the link on.', { reason: 'no_mail' })
 }

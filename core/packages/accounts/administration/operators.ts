@@ -28,7 +28,7 @@ export async function createOperator (
   const user = { email: normaliseEmail(email), role: 'operator', services: [], passwordHash: await hashPassword(password) } as const
   const userId = await addOperator(database, { ...platform, user }, { author: null, at: now })
   if (userId === undefined) {
-    throw new DispatchError('conflict', `The platform already has a user with the e-mail address ${user.email}.`)
+    throw new DispatchError('conflict', `The platform already has a user with the e-mail address ${user.email}.`, { reason: 'email_taken' })
   }
   return { userId }
 }

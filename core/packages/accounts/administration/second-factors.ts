@@ -111,5 +111,5 @@ function requireOneself ({ impersonatorId }: Actor): void {
 }
 
 function none (): DispatchError {
-  return new DispatchError('conflict', 'There is no second factor.')
+  return new DispatchError('conflict', 'There is no second factor.', { reason: 'nothing_there' })
 }

@@ -87,7 +87,9 @@ export function createSignIns (
   return {
     async open (email, password, client) {
       const account = await authentication.checkPassword(email, password, client.address)
-      if (await passwordPolicy.refusesPassword(account)) throw new DispatchError('forbidden', 'Invalid credentials.')
+      if (await passwordPolicy.refusesPassword(account)) {
+        throw new DispatchError('forbidden', 'Invalid credentials.', { reason: 'wrong_credentials' })
+      }
       if (!account.secondFactor) return { session: await begin(account, client) }
       const waiting = makeSecret()
       await insertWaiting(database, digestOf(waiting), account)

@@ -52,7 +52,7 @@ export function createUsers ({ database, credentials, accessEnds, now }: Options
     { address }: AuditAuthor
   ): Promise<void> {
     if (await credentials.verify(email, current, address, userId) === undefined) {
-      throw new DispatchError('forbidden', 'The current password is wrong.')
+      throw new DispatchError('forbidden', 'The current password is wrong.', { reason: 'wrong_password' })
     }
   }
 
@@ -105,7 +105,7 @@ export function createUsers ({ database, credentials, accessEnds, now }: Options
       const changed = await updateUser(database, { companyId: actor.companyId, userId }, (user, others) => {
         // Since the user was read, an operator may have given them a higher role.
         if (!rolesUpTo(actor.role).includes(user.role)) {
-          throw new DispatchError('conflict', 'Somebody else is changing the user: read the user again.')
+          throw new DispatchError('conflict', 'Somebody else is changing the user: read the user again.', { reason: 'being_done' })
         }
         if (password !== undefined) requireGoodPassword(password, email ?? user.email)
         requireSuccessor(user, { role: changes.role ?? user.role, disabled: changes.disabled ?? user.disabled_at !== null }, others)
@@ -119,7 +119,9 @@ export function createUsers ({ database, credentials, accessEnds, now }: Options
       const { companyId, impersonatorId = actor.userId } = actor
       const user = await findUser(database, { companyId, userId })
       if (user === undefined || !rolesUpTo(actor.role).includes(user.role)) return false
-      if (userId === impersonatorId) throw new DispatchError('forbidden', 'Another admin, or an operator, ends your own ways in.')
+      if (userId === impersonatorId) {
+        throw new DispatchError('forbidden', 'Another admin, or an operator, ends your own ways in.', { reason: 'needs_another_person' })
+      }
       requireOwned(actor, user.services)
       await resetAccess(database, accessEnds, { companyId, userId, passwordHash: unusableHash }, { author, at: now() })
       return true
@@ -135,7 +137,9 @@ export function createUsers ({ database, credentials, accessEnds, now }: Options
 
 /** Throws `forbidden` for a role above the actor's. */
 export function requireGrantable ({ role }: Actor, given: Role): void {
-  if (!rolesUpTo(role).includes(given)) throw new DispatchError('forbidden', `The role ${given} is above your own, which is ${role}.`)
+  if (!rolesUpTo(role).includes(given)) {
+    throw new DispatchError('forbidden', `The role ${given} is above your own, which is ${role}.`, { reason: 'above_own_role' })
+  }
 }
 
 /** Throws `forbidden` for services that the actor does not have. Operators may give any service. */
@@ -143,7 +147,9 @@ export function requireOwned (actor: Actor, services: readonly string[]): void {
   const foreign = services.filter((service) => !coversServices(actor, [service]))
   if (actor.role === 'operator' || foreign.length === 0) return
   throw new DispatchError('forbidden',
-    `You cannot give services that you may not use yourself: ${foreign.map((service) => `"${service}"`).join(', ')}.`)
+    `You cannot give services that you may not use yourself: ${foreign.map((service) => `"${service}"`).join(', ')}.`, {
+    reason: 'above_own_role'
+  })
 }
 
 /** Throws `conflict` when a company, or the platform, would lose its last admin or operator. */
@@ -151,11 +157,15 @@ function requireSuccessor (before: UserRow, after: { role: Role, disabled: boole
   if (before.role === 'member' || before.disabled_at !== null) return
   const isKept = (role: Role): boolean => rolesUpTo(role).includes(before.role)
   if ((!after.disabled && isKept(after.role)) || others.some(isKept)) return
-  throw new DispatchError('conflict', `This is the last enabled ${before.role} of the company: create another one first.`)
+  throw new DispatchError('conflict', `This is the last enabled ${before.role} of the company: create another one first.`, {
+    reason: 'last_of_role'
+  })
 }
 
 function emailTaken (): DispatchError {
-  return new DispatchError('conflict', 'The company already has a user with this e-mail address: choose another one.')
+  return new DispatchError('conflict', 'The company already has a user with this e-mail address: choose another one.', {
+    reason: 'email_taken'
+  })
 }
 
 function viewOf (user: UserRow): UserView {

@@ -114,7 +114,9 @@ export function createAlerts ({ database, keyring, messenger, network, outbox, l
         if (added !== undefined) await noteAudit(queries, noted(author, 'alert.added', alertId))
         return added
       })
-      if (row === undefined) throw new DispatchError('conflict', `A company has at most ${maxAlerts} alerts: remove one first.`)
+      if (row === undefined) {
+        throw new DispatchError('conflict', `A company has at most ${maxAlerts} alerts: remove one first.`, { reason: 'at_most' })
+      }
       return viewOf(row)
     },
 
@@ -147,7 +149,7 @@ export function createAlerts ({ database, keyring, messenger, network, outbox, l
         const found = await findAlert(queries, { companyId, alertId })
         if (found === undefined) return undefined
         if (!await noteTrial(database, queries, { companyId, alertId })) {
-          throw new DispatchError('conflict', 'It was tried within the last minute: wait a little.')
+          throw new DispatchError('conflict', 'It was tried within the last minute: wait a little.', { reason: 'tried_lately' })
         }
         await noteAudit(queries, noted(author, 'alert.tried', alertId))
         if (found.callback) await tell(await asOwner(queries), found, { event: 'began', facts, trial: true })

@@ -22,7 +22,9 @@ export async function find ({ database }: Pick<Needs, 'database'>, actor: Actor,
 /** Throws `conflict` where nothing can be decided about it any more. */
 function requireOpen (needs: Pick<Needs, 'now'>, row: ApprovalRow): void {
   if (!isOpen(needs, row)) {
-    throw new DispatchError('conflict', `It is ${statusOf(row, needs.now())}: nothing can be decided about it any more.`)
+    throw new DispatchError('conflict', `It is ${statusOf(row, needs.now())}: nothing can be decided about it any more.`, {
+      reason: 'decided'
+    })
   }
 }
 
@@ -47,11 +49,13 @@ export async function approve (
   const { rules, review } = await reviewOf(needs, row)
   if (review !== null && review.seen !== seen) {
     throw new DispatchError('conflict',
-      'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')
+      'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.', {
+      reason: 'changed_meanwhile'
+    })
   }
   if (!mayDecide(actor, { ...row, rules })) {
     if (isTheirs({ rules })) return viewFor(needs, actor, row)
-    throw new DispatchError('conflict', 'Somebody else has to approve it as well: look again.')
+    throw new DispatchError('conflict', 'Somebody else has to approve it as well: look again.', { reason: 'needs_approval' })
   }
   const taken = await consentTo(database, refOf(row), {
     rules,
@@ -59,7 +63,7 @@ export async function approve (
     by: { userId: actor.userId, author, reason, seen },
     at: now()
   }, notedConsent(needs, author))
-  if (taken === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.')
+  if (taken === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.', { reason: 'decided' })
   if (taken.status === 'sending') await sendApproved(needs, taken, 'now')
   return viewFor(needs, actor, await find(needs, actor, id))
 }
@@ -77,7 +81,7 @@ export async function refuse (needs: Needs, { actor, author }: Decider, id: stri
     at: now(),
     open: true
   }, noted(needs, 'approval.refused', author))
-  if (refused === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.')
+  if (refused === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.', { reason: 'decided' })
   return viewFor(needs, actor, refused)
 }
 
@@ -91,6 +95,6 @@ export async function withdraw (needs: Needs, { actor, author }: Decider, id: st
   requireOpen(needs, row)
   const taken = await moveApproval(database, refOf(row), { from: 'waiting', to: 'withdrawn', at: now(), open: true },
     noted(needs, 'approval.withdrawn', author))
-  if (taken === undefined) throw new DispatchError('conflict', 'Somebody has just decided about it: look again.')
+  if (taken === undefined) throw new DispatchError('conflict', 'Somebody has just decided about it: look again.', { reason: 'decided' })
   return viewFor(needs, actor, taken)
 }

@@ -70,9 +70,9 @@ export function createApprovalRules ({ database, newId, now }: {
         await noteAudit(queries, change(by, 'added', id, rule))
         return true
       })
-      if (!added) throw new DispatchError('conflict', `A company has at most ${maxRules} rules: remove one first.`)
+      if (!added) throw new DispatchError('conflict', `A company has at most ${maxRules} rules: remove one first.`, { reason: 'at_most' })
       const view = await find(companyId, id)
-      if (view === undefined) throw new DispatchError('conflict', 'The rule was removed meanwhile.')
+      if (view === undefined) throw new DispatchError('conflict', 'The rule was removed meanwhile.', { reason: 'changed_meanwhile' })
       return view
     },
 

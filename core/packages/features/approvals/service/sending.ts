@@ -38,7 +38,9 @@ export async function sendApproved (needs: Needs, row: ApprovalRow, when: 'now' 
       await waitAgain(needs, row, error.word, { added, when })
       if (added.length > 0) {
         const names = added.map(({ name }) => `"${name}"`).join(', ')
-        throw new DispatchError('conflict', `Another rule wants it approved as well (${names}), and it waits for that: look again.`)
+        throw new DispatchError('conflict', `Another rule wants it approved as well (${names}), and it waits for that: look again.`, {
+          reason: 'needs_approval'
+        })
       }
     }
     throw error
@@ -106,5 +108,5 @@ async function resumed (needs: Needs, row: ApprovalRow, batchId: string, author:
   const batch = await batches.find(actor, batchId)
   if (batch !== undefined && batch.status !== 'cancelled' && batch.status !== 'refused') return
   await moveApproval(database, ref, { from: 'sending', to: 'withdrawn', at: now() }, noted(needs, 'approval.withdrawn', author))
-  throw new DispatchError('conflict', 'The batch was cancelled meanwhile: nothing more of it is sent.')
+  throw new DispatchError('conflict', 'The batch was cancelled meanwhile: nothing more of it is sent.', { reason: 'cancelled' })
 }

@@ -98,7 +98,9 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
 
   function requireOpen (row: ProposalRow): void {
     const status = statusOf(row)
-    if (status !== 'open') throw new DispatchError('conflict', `The proposal is ${status}: nothing can be decided about it any more.`)
+    if (status !== 'open') {
+      throw new DispatchError('conflict', `The proposal is ${status}: nothing can be decided about it any more.`, { reason: 'decided' })
+    }
   }
 
   return {
@@ -149,7 +151,9 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
       })
       if ('waiting' in sent) {
         throw new DispatchError('conflict',
-          `It waits until somebody else has approved it (${sent.waiting.approvalId}), and is sent then: nothing more is to do here.`)
+          `It waits until somebody else has approved it (${sent.waiting.approvalId}), and is sent then: nothing more is to do here.`, {
+          reason: 'needs_approval'
+        })
       }
       const { result: { dispatchId } } = sent
       await decide(database, { companyId: actor.companyId, id }, { decision: 'sent', by: actor.userId, dispatchId }, { author, at: now() })

@@ -38,7 +38,7 @@ export function createAuthenticators ({ database, keyring, now }: Options): Auth
       requireOneself(actor)
       const secret = makeTotpSecret()
       if (!await storeAuthenticator(database, actor, keyring.seal(secret, contextOf(actor)))) {
-        throw new DispatchError('conflict', 'There is an app already: remove the second factor first.')
+        throw new DispatchError('conflict', 'There is an app already: remove the second factor first.', { reason: 'exists' })
       }
       return { secret, uri: totpUri(secret, actor.email) }
     },
@@ -46,9 +46,13 @@ export function createAuthenticators ({ database, keyring, now }: Options): Auth
     async confirm ({ actor, author }, code) {
       requireOneself(actor)
       const app = await readAuthenticator(database, actor)
-      if (app === undefined || app.confirmed) throw new DispatchError('conflict', 'There is nothing to confirm: begin with a new secret.')
+      if (app === undefined || app.confirmed) {
+        throw new DispatchError('conflict', 'There is nothing to confirm: begin with a new secret.', { reason: 'nothing_there' })
+      }
       const step = totpStep(keyring.open(app.sealed, contextOf(actor)).toString(), code.replaceAll(/\s/g, ''), now())
-      if (step === undefined) throw new DispatchError('forbidden', 'The code is wrong: send the one that the app shows now.')
+      if (step === undefined) {
+        throw new DispatchError('forbidden', 'The code is wrong: send the one that the app shows now.', { reason: 'wrong_code' })
+      }
       const { companyId, userId, passwordVersion, sessionId: keptSession } = actor
       const recoveryCodes = makeRecoveryCodes()
       const confirmed = await confirmAuthenticator(database, { companyId, userId, passwordVersion, keptSession }, {
@@ -57,7 +61,9 @@ export function createAuthenticators ({ database, keyring, now }: Options): Auth
         digests: recoveryCodes.map((one) => recoveryDigest(userId, one))
       }, { author, at: now() })
       if (confirmed === 'stale') throw revoked()
-      if (confirmed === undefined) throw new DispatchError('conflict', 'Somebody else is changing the second factor: read it again.')
+      if (confirmed === undefined) {
+        throw new DispatchError('conflict', 'Somebody else is changing the second factor: read it again.', { reason: 'being_done' })
+      }
       return { recoveryCodes }
     }
   }

@@ -167,14 +167,14 @@ async function retry (
   const batch = await findBatch(database, ref, sightOf(actor))
   if (batch === undefined) return undefined
   const retried = await retryBatch(database, ref, { from: ['running', 'paused', 'finished'], author, at: now() })
-  if (retried === 'nothing') throw new DispatchError('conflict', 'No row of the batch has failed or was refused.')
+  if (retried === 'nothing') throw new DispatchError('conflict', 'No row of the batch has failed or was refused.', { reason: 'nothing_there' })
   if (retried === undefined) throw inNoState(batch)
   return viewOf(retried)
 }
 
 function inNoState ({ status, problem }: BatchRow): DispatchError {
   if (status === 'paused' && problem?.includes('"approval_required"') === true) {
-    return new DispatchError('conflict', 'Somebody else has to approve the batch: it goes on when they do.')
+    return new DispatchError('conflict', 'Somebody else has to approve the batch: it goes on when they do.', { reason: 'needs_approval' })
   }
-  return new DispatchError('conflict', `The batch is "${status}", which does not allow this.`)
+  return new DispatchError('conflict', `The batch is "${status}", which does not allow this.`, { reason: 'state_forbids' })
 }

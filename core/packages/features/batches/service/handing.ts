@@ -69,7 +69,7 @@ export async function feed (needs: Needs, batch: BatchRow, room: number): Promis
   if (batch.status === 'queued' && await advance(needs, batch, { from: ['queued'], status: 'running' }) === undefined) return 'done'
   const unapproved = new Map<number, readonly ApprovalRuleRef[]>()
   const handed = await each(opened.rows, (row) => hand(needs, { batch, actor, common: opened.common, unapproved }, row))
-  // ApprovalSubject once all of them are back: whoever approves at once lets all of them go on.
+  // Asked once all of them are back: whoever approves at once lets all of them go on.
   const asking = new Map([...unapproved.values()].flat().map((rule) => [rule.id, rule]))
   const asks = unapproved.size > 0 && await waits(needs, batch, actor, { from: ['queued', 'running'] }, [...asking.values()])
   const changes = handed.map((change): RowChange =>

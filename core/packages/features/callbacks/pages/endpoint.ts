@@ -29,7 +29,7 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Named>('/developers/endpoints/:id/pause', async (request, reply) => {
     const pausedUntil = request.body.get('pause') === 'day' ? new Date(Date.now() + day).toISOString() : null
-    const changed = await visitOf(request).api.send('PUT', pathOf(request), { pausedUntil }, undefined, { newest: true })
+    const changed = await visitOf(request).api.send('PUT', pathOf(request), { pausedUntil })
     if (!changed.ok) throw new ApiRefused(changed)
     return reply.redirect(`${at(request)}?saved=1`, 303)
   })
@@ -44,14 +44,14 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     async confirms (request: ConfirmRequest): Promise<Confirmation> {
       const { words, api } = visitOf(request)
       // Only whoever may see the endpoint is asked.
-      await api.read<EndpointView>(pathOf(request), { newest: true })
+      await api.read<EndpointView>(pathOf(request))
       return secretRenewal(words, at(request))
     }
   }
   app.post<Named>('/developers/endpoints/:id/secret', { config: renewal }, async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
-    const endpoint = await api.read<EndpointView>(pathOf(request), { newest: true })
+    const endpoint = await api.read<EndpointView>(pathOf(request))
     // As for the secret of the callbacks: a form that is sent again must not replace what its first sending has made.
     if (newestOf(endpoint) !== (request.body.get('newest') ?? '')) {
       const told = notice('warn', html`<p>${words.callbackSecretMadeAlready}</p>`)
@@ -103,7 +103,7 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
 async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const [{ name, url }, { data, nextCursor }] = await Promise.all([
-    api.read<EndpointView>(pathOf(request), { newest: true }),
+    api.read<EndpointView>(pathOf(request)),
     api.read<{ data: CallbackView[], nextCursor: string | null }>(`${pathOf(request)}/callbacks?state=pending&limit=100`)
   ])
   return {
@@ -151,7 +151,7 @@ async function view (visit: Visit, id: string, { told = html``, typed, query = {
   const path = `/api/v1/company/callback-endpoints/${encodeURIComponent(id)}`
   const [state, cursor] = ['state', 'cursor'].map((name) => typeof query[name] === 'string' ? query[name] : '')
   const [endpoint, callbacks] = await Promise.all([
-    api.read<EndpointView>(path, { newest: true }),
+    api.read<EndpointView>(path),
     api.read<{ data: CallbackView[], nextCursor: string | null }>(
       withQuery(`${path}/callbacks`, { limit: '25', test: String(mode === 'test'), state, cursor })
     )

@@ -98,7 +98,7 @@ export function stateBadge (words: Words, { enabled, failingSince, pausedUntil, 
 }
 
 async function endpointsOf ({ api }: Visit): Promise<EndpointView[]> {
-  return (await api.read<{ data: EndpointView[] }>(path, { newest: true })).data
+  return (await api.read<{ data: EndpointView[] }>(path)).data
 }
 
 async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {

@@ -64,7 +64,9 @@ export function createCallbackEndpoints ({ database, queue, network, guard, sign
         max: maxEndpoints
       })
       if (row === undefined) {
-        throw new DispatchError('conflict', `The company has ${maxEndpoints} endpoints, which is the most: remove one of them first.`)
+        throw new DispatchError('conflict', `The company has ${maxEndpoints} endpoints, which is the most: remove one of them first.`, {
+          reason: 'at_most'
+        })
       }
       return { ...viewOf(row, now()), secret: shown }
     },

@@ -56,7 +56,7 @@ export function createDeletions ({ database, now }: { database: Database, now: (
       }
       check(held)
       const row = await addDeletion(database, { companyId, name, author, at: now() }, check)
-      if (row === undefined) throw new DispatchError('conflict', 'The company is just being deleted.')
+      if (row === undefined) throw new DispatchError('conflict', 'The company is just being deleted.', { reason: 'being_done' })
       return viewOf(row)
     }
   }

@@ -34,7 +34,9 @@ export function createContacts ({ database, now }: { database: Database, now: ()
     async add (author, body) {
       const row = await addContact(database, body, by(author))
       if (row !== undefined) return viewOf(row)
-      throw new DispatchError('conflict', `The company has ${maxContacts} contacts, which is the most: delete one first.`)
+      throw new DispatchError('conflict', `The company has ${maxContacts} contacts, which is the most: delete one first.`, {
+        reason: 'at_most'
+      })
     },
     change: async (author, id, body) => found(await changeContact(database, id, body, by(author)), id),
     async remove (author, id) {

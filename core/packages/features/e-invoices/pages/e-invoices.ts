@@ -1,6 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { largestInvoice } from '@dispatch/einvoice'
-import { ApiRefused, beginCredit, facts, type Html, html, notice, page, pretty, sentenceOf, sentences, table, textField, visitWith,
+import { ApiRefused, beginCredit, facts, type Html, html, notice, page, placeIn, pretty, sentenceOf, sentences, table, textField, visitWith,
   withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
@@ -141,7 +141,7 @@ function shown (words: Words, { format, profile, specification, data, totals, pr
 
 function rulesSection (words: Words, id: string, title: string, broken: EInvoiceView['problems']): Html {
   const rows = broken.slice(0, max).map((one) =>
-    html`<tr><th scope="row">${one.code}</th><td>${sentenceOf(words, one)}</td><td><code>${one.path}</code></td><td>${
+    html`<tr><th scope="row">${one.code}</th><td>${sentenceOf(words, one)}</td><td>${placeIn(words, one.path)}</td><td>${
       placeOf(one)
     }</td></tr>\n`
   )

@@ -132,8 +132,12 @@ export function createEReports ({ configurations, database, newId, now, pipeline
     const { companyId } = actor
     const { report_id: id, report, provider_name: providerName, dispatch_id: dispatchId, period_start: start, period_end: end } = row
     const time = now()
-    if (dayInFrance(time) <= end) throw new DispatchError('conflict', `The period is not over: it can be reported when ${end} has passed.`)
-    if (report.invoices.length + report.days.length === 0) throw new DispatchError('conflict', 'There is nothing to report.')
+    if (dayInFrance(time) <= end) {
+      throw new DispatchError('conflict', `The period is not over: it can be reported when ${end} has passed.`, { reason: 'not_over' })
+    }
+    if (report.invoices.length + report.days.length === 0) {
+      throw new DispatchError('conflict', 'There is nothing to report.', { reason: 'nothing_there' })
+    }
     if (row.asked_at !== null && time.getTime() - row.asked_at.getTime() > askedFor) {
       throw new DispatchError('conflict', 'Nobody knows any more whether it was sent: make a new report of the period.')
     }
@@ -144,7 +148,8 @@ export function createEReports ({ configurations, database, newId, now, pipeline
     const xml = written(report)
     const asked = await askFor(database, row, stamp(by))
     if (asked === 'other') {
-      throw new DispatchError('conflict', 'Another report of this period was sent since this one was made: remove it, and make a new one.')
+      throw new DispatchError('conflict', 'Another report of this period was sent since this one was made: remove it, and make a new one.',
+        { reason: 'other_report' })
     }
     if (asked === 'gone') return false
     const filename = `e-report-${report.kind}-${start}.xml`
@@ -207,7 +212,7 @@ export function createEReports ({ configurations, database, newId, now, pipeline
       if (await removeDraft(database, companyId, id, stamp(by))) return true
       const row = await findReport(database, companyId, id)
       if (row === undefined) return false
-      throw new DispatchError('conflict', `The report is ${stateOf(row)}: only a draft can be removed.`)
+      throw new DispatchError('conflict', `The report is ${stateOf(row)}: only a draft can be removed.`, { reason: 'state_forbids' })
     }
   }
 }

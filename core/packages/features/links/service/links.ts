@@ -198,7 +198,9 @@ export function createLinks (options: Options): Links {
 
     async forgotten ({ email, language = 'en' }, from) {
       if (!await linkMail.offered()) {
-        throw new DispatchError('conflict', 'This service mails no links: ask an admin of your company for one.')
+        throw new DispatchError('conflict', 'This service mails no links: ask an admin of your company for one.', {
+          reason: 'no_link_by_mail'
+        })
       }
       const found = isAddress(email).ok ? await accounts.byEmail(normaliseEmail(email)) : []
       const helping = Promise.all(found.slice(0, maxOfAddress).map((user) => help(user, language, from))).then(() => undefined,

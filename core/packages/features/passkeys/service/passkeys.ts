@@ -66,7 +66,7 @@ export function createPasskeys ({ database, secondFactors, factors, party, now, 
       requireOneself(actor)
       const known = await listPasskeys(database, actor)
       if (party === undefined) throw new DispatchError('conflict', 'Passkeys need a host name: the public address is an IP address.')
-      if (known.length >= max) throw new DispatchError('conflict', `There are ${max} passkeys: remove one first.`)
+      if (known.length >= max) throw new DispatchError('conflict', `There are ${max} passkeys: remove one first.`, { reason: 'at_most' })
       const { userId, email } = actor
       const challenge = await challengeFor({ use: 'registration', userId })
       return registrationOptions(party, { userId, email, challenge, known: known.map(credentialOf) })
@@ -84,7 +84,7 @@ export function createPasskeys ({ database, secondFactors, factors, party, now, 
       const passkey = { ...credential, passkeyId: newId(), name, digests: recoveryCodes.map((code) => recoveryDigest(userId, code)) }
       const added = await insertPasskey(database, { companyId, userId, keptSession, passwordVersion }, passkey, { author, at: now() })
       if (added === 'stale') throw revoked()
-      if (added === undefined) throw new DispatchError('conflict', 'This passkey is registered already.')
+      if (added === undefined) throw new DispatchError('conflict', 'This passkey is registered already.', { reason: 'exists' })
       return { passkey: viewOf(added.row), recoveryCodes: added.first ? recoveryCodes : [] }
     },
 

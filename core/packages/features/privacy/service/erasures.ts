@@ -91,7 +91,9 @@ export function createErasures ({ database, keyring, linkKey, holders, newId, no
       if (begun !== undefined) return viewOf(begun)
       const there = await findErasure(database, author.companyId, erasureId)
       if (there === undefined) return undefined
-      throw new DispatchError('conflict', `The erasure is ${there.status}: only one that was counted waits for its beginning.`)
+      throw new DispatchError('conflict', `The erasure is ${there.status}: only one that was counted waits for its beginning.`, {
+        reason: 'state_forbids'
+      })
     },
 
     async receipt (companyId, id) {
@@ -99,7 +101,9 @@ export function createErasures ({ database, keyring, linkKey, holders, newId, no
       if (row === undefined) return undefined
       const { status, receipt, sha256 } = row
       if (receipt === null || sha256 === null) {
-        throw new DispatchError('conflict', `The erasure is ${status}: there is a receipt once it is finished.`)
+        throw new DispatchError('conflict', `The erasure is ${status}: there is a receipt once it is finished.`, {
+          reason: 'state_forbids'
+        })
       }
       return { receipt, sha256 }
     },

@@ -100,7 +100,7 @@ export function createAnswers ({ database, files, invoiceReader, outbox, recepti
       const sayable = sayableOf(found)
       if (!sayable.includes(body.code)) {
         const can = sayable.length === 0 ? 'nothing' : sayable.join(', ')
-        throw new DispatchError('conflict', `The status ${body.code} cannot be said now: ${can} can.`)
+        throw new DispatchError('conflict', `The status ${body.code} cannot be said now: ${can} can.`, { reason: 'state_forbids' })
       }
       if (before === undefined && known.length >= max) {
         throw new DispatchError('conflict', `Of one invoice ${max} statuses are said at most.`)
@@ -123,7 +123,10 @@ export function createAnswers ({ database, files, invoiceReader, outbox, recepti
         return began
       })
       if (begun === false) {
-        throw new DispatchError('conflict', 'Something is being said of this invoice: try again in a moment.', { retryAfter: 5 })
+        throw new DispatchError('conflict', 'Something is being said of this invoice: try again in a moment.', {
+          reason: 'being_done',
+          retryAfter: 5
+        })
       }
       const row = before ?? (await database.company(companyId, (queries) => listAnswers(queries, ref)))
         .find(({ status_id: id }) => id === statusId)

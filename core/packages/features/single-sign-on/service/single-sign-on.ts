@@ -171,10 +171,12 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, prove
       await prove(by, proof)
       const row = await readSingleSignOn(database, companyId)
       if (row?.required === true && row.way_in !== userId) {
-        throw new DispatchError('conflict', 'The company requires single sign-on: without it you could not sign in.')
+        throw new DispatchError('conflict', 'The company requires single sign-on: without it you could not sign in.', {
+          reason: 'required_by_company'
+        })
       }
       if (!await deleteIdentities(database, { companyId, userId, keptSession: sessionId }, { author, at: now() })) {
-        throw new DispatchError('conflict', 'Your account is not linked.')
+        throw new DispatchError('conflict', 'Your account is not linked.', { reason: 'nothing_there' })
       }
     },
 

@@ -74,10 +74,12 @@ async function keep (visit: Visit, written: Written, reply: FastifyReply): Promi
 function refused (reply: FastifyReply, visit: Visit, written: Written, refusal: Refusal): Promise<FastifyReply> {
   const { status, error } = refusal
   if (status === 401 || status === 403) throw new ApiRefused(refusal)
-  const { details: problems = [], message, error: word } = error
+  const { details: problems = [], message, reason, error: word } = error
   const beside = Object.keys(syntaxes).flatMap((name) => problemsOf(problems, name))
   const elsewhere = problems.filter((problem) => !beside.includes(problem))
-  const told = beside.length === 0 || elsewhere.length > 0 ? sentences(visit.words, { error: word, message, details: elsewhere }) : html``
+  const told = beside.length === 0 || elsewhere.length > 0
+    ? sentences(visit.words, { error: word, reason, message, details: elsewhere })
+    : html``
   const said = notice('bad', html`<p>${visit.words.templateRefused}</p>${told}`)
   return show(reply.code(status), visit, written, { said, problems })
 }

@@ -1,4 +1,4 @@
-import { ApiRefused, badge, type Confirmation, type ConfirmRequest, documentTypeName, fill, type Html, html, notice, page, pretty,
+import { ApiRefused, badge, type Confirmation, type ConfirmRequest, documentTypeName, fill, type Html, html, notice, page, placeIn, pretty,
   previewFrame, profilesSections, type ProfilesView, sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery,
   withSubject, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
@@ -107,7 +107,9 @@ async function withdrawal (request: ConfirmRequest): Promise<Confirmation> {
 
 function refusals (words: Words, { checked, refused, complete, examples }: VersionCheck): Html {
   const shown = examples.map(({ dispatchId, problem }) =>
-    html`<li><a href="/console/dispatches/${dispatchId}">${dispatchId}</a>: <code>${problem.path}</code> ${sentenceOf(words, problem)}</li>
+    html`<li><a href="/console/dispatches/${dispatchId}">${dispatchId}</a>: ${placeIn(words, problem.path)} ${
+      sentenceOf(words, problem)
+    }</li>
 `
   )
   return html`<p>${fill(words.publishRefused, { checked, refused })}</p>${complete ? html`` : html`<p>${words.publishPartly}</p>`}

@@ -58,7 +58,7 @@ export function createPartials (parts: Parts): Partials {
       if (users.length > 0) {
         throw new DispatchError('conflict', `"${name}" is included by ${
           users.slice(0, 5).map((user) => `"${user}"`).join(', ')
-        }${users.length > 5 ? ' and others' : ''}: take it out of them first.`)
+        }${users.length > 5 ? ' and others' : ''}: take it out of them first.`, { reason: 'in_use' })
       }
       return removePartial(database, { companyId, author, at: now() }, name)
     }
@@ -75,7 +75,7 @@ async function store (parts: Parts, { author, services }: PartialAuthor, name: s
   ])
   const known = Object.hasOwn(kept, name) ? kept[name] : undefined
   if (known !== undefined && known.kind !== kind) {
-    throw new DispatchError('conflict', `"${name}" is a ${known.kind}, and stays one: choose another name.`)
+    throw new DispatchError('conflict', `"${name}" is a ${known.kind}, and stays one: choose another name.`, { reason: 'exists' })
   }
   const inspection = await templateWorkers.inspectPartial(companyId, {
     name,

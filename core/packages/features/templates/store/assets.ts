@@ -50,10 +50,14 @@ export async function addAsset (
     const names = await tablesIn(queries).selectFrom('assets').select('name').where('company_id', '=', companyId).execute()
     if (names.some((known) => known.name === name)) {
       throw new DispatchError('conflict',
-        `The company has an asset "${name}" already: delete it first, or choose another name. Versions of templates keep theirs.`)
+        `The company has an asset "${name}" already: delete it first, or choose another name. Versions of templates keep theirs.`, {
+        reason: 'exists'
+      })
     }
     if (names.length >= maxAssets) {
-      throw new DispatchError('conflict', `The company has ${maxAssets} assets, which is the most: delete one first.`)
+      throw new DispatchError('conflict', `The company has ${maxAssets} assets, which is the most: delete one first.`, {
+        reason: 'at_most'
+      })
     }
     await noteAudit(queries, { companyId, author, action: 'asset.created', object: { kind: 'asset', id: name }, at })
     return insert(queries, by, asset)

@@ -112,7 +112,9 @@ export async function storePartial (
       if (now !== version) throw changedMeanwhile(other, now)
     }
     if (known === undefined && all.length >= maxPartials) {
-      throw new DispatchError('conflict', `The company has ${maxPartials} partials, which is the most: delete one first.`)
+      throw new DispatchError('conflict', `The company has ${maxPartials} partials, which is the most: delete one first.`, {
+        reason: 'at_most'
+      })
     }
     const row = { kind, version: base + 1, yaml, source: JSON.stringify(source), user_id: author.userId, updated_at: at }
     await tables.insertInto('partials').values({ company_id: companyId, name, ...row })
@@ -138,7 +140,9 @@ export async function storePartial (
 
 function changedMeanwhile (name: string, version?: number): DispatchError {
   return new DispatchError('conflict',
-    `"${name}" was changed meanwhile${version === undefined ? '' : `: its version is ${version}`}: read it, and make the change there.`)
+    `"${name}" was changed meanwhile${version === undefined ? '' : `: its version is ${version}`}: read it, and make the change there.`, {
+    reason: 'changed_meanwhile'
+  })
 }
 
 /** Removes a partial that nothing includes. Answers whether there was one. */

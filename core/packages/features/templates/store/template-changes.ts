@@ -27,7 +27,9 @@ export async function createTemplate (database: Database, by: ChangeContext, ver
       companyId
     ).where('removed_at', 'is', null).executeTakeFirstOrThrow()
     if (Number(count) >= templateLimits.templates) {
-      throw new DispatchError('conflict', `The company has ${templateLimits.templates} templates, which is the most: delete one first.`)
+      throw new DispatchError('conflict', `The company has ${templateLimits.templates} templates, which is the most: delete one first.`, {
+        reason: 'at_most'
+      })
     }
     const { id } = await queries.selectNoFrom(sql<number>`nextval('template_numbers')::integer`.as('id')).executeTakeFirstOrThrow()
     await tablesIn(queries).insertInto('templates').values({ template_id: id, company_id: companyId, name, version: null, updated_at: at })
@@ -50,7 +52,9 @@ export async function changeTemplate (
     const template = await own(queries, by.companyId, templateId)
     if (template.latest !== base) {
       throw new DispatchError('conflict',
-        `The newest version is ${template.latest}, and the change was made from ${base}: read it, and make the change there.`)
+        `The newest version is ${template.latest}, and the change was made from ${base}: read it, and make the change there.`, {
+        reason: 'changed_meanwhile'
+      })
     }
     const { name } = version.source
     await requireFree(queries, by.companyId, name, templateId)
@@ -156,7 +160,9 @@ async function requireFree (queries: CompanyQueries, companyId: number, name: st
     .where('removed_at', 'is', null).where('template_id', '<>', but).executeTakeFirst()
   if (taken !== undefined) {
     throw new DispatchError('conflict',
-      `The company has a template of the name "${name}" already, with the id ${taken.template_id}: choose another name.`)
+      `The company has a template of the name "${name}" already, with the id ${taken.template_id}: choose another name.`, {
+      reason: 'exists'
+    })
   }
 }
 

@@ -91,7 +91,7 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
         throw refusal('validation_failed', [{ path: '/subject', code: 'subject', message }])
       }
       if ((await listBudgets(database, companyId)).length >= maxBudgets) {
-        throw new DispatchError('conflict', `A company has at most ${maxBudgets} budgets: remove one first.`)
+        throw new DispatchError('conflict', `A company has at most ${maxBudgets} budgets: remove one first.`, { reason: 'at_most' })
       }
       const budgetId = newId()
       const added = await database.company(companyId, async (queries) => {
@@ -100,9 +100,9 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
         await noteAudit(owner, change(companyId, author, 'budget.added', budgetId))
         return true
       })
-      if (!added) throw new DispatchError('conflict', 'There is such a budget already: change that one.')
+      if (!added) throw new DispatchError('conflict', 'There is such a budget already: change that one.', { reason: 'exists' })
       const view = await find(companyId, budgetId)
-      if (view === undefined) throw new DispatchError('conflict', 'The budget was removed meanwhile.')
+      if (view === undefined) throw new DispatchError('conflict', 'The budget was removed meanwhile.', { reason: 'changed_meanwhile' })
       return view
     },
 
