@@ -63,7 +63,9 @@ export async function approve (
     by: { userId: actor.userId, author, reason, seen },
     at: now()
   }, notedConsent(needs, author))
-  if (taken === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.', { reason: 'decided' })
+  if (taken === undefined) {
+    throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.', { reason: 'decided' })
+  }
   if (taken.status === 'sending') await sendApproved(needs, taken, 'now')
   return viewFor(needs, actor, await find(needs, actor, id))
 }
@@ -81,7 +83,9 @@ export async function refuse (needs: Needs, { actor, author }: Decider, id: stri
     at: now(),
     open: true
   }, noted(needs, 'approval.refused', author))
-  if (refused === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.', { reason: 'decided' })
+  if (refused === undefined) {
+    throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.', { reason: 'decided' })
+  }
   return viewFor(needs, actor, refused)
 }
 

@@ -167,7 +167,9 @@ async function retry (
   const batch = await findBatch(database, ref, sightOf(actor))
   if (batch === undefined) return undefined
   const retried = await retryBatch(database, ref, { from: ['running', 'paused', 'finished'], author, at: now() })
-  if (retried === 'nothing') throw new DispatchError('conflict', 'No row of the batch has failed or was refused.', { reason: 'nothing_there' })
+  if (retried === 'nothing') {
+    throw new DispatchError('conflict', 'No row of the batch has failed or was refused.', { reason: 'nothing_there' })
+  }
   if (retried === undefined) throw inNoState(batch)
   return viewOf(retried)
 }
