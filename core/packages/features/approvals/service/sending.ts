@@ -6,7 +6,6 @@ import type { ApprovalRow, StoredRule } from '../store/tables.ts'
 import type { Needs } from './needs.ts'
 import { noted } from './notes.ts'
 import { addedOf, askerOf, commandOf } from './review.ts'
-import { names } from './rights.ts'
 
 /** The errors of a dispatch after which it may be recorded: the approval is not taken back. */
 const unclear: ReadonlySet<string> = new Set(['recording_unknown', 'timeout', 'internal_error', 'service_unavailable',

@@ -2,7 +2,7 @@ import { DispatchError } from '@dispatch/contract'
 import type { OpenWork, RowChange } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import type { Needs } from './needs.ts'
-import { problem, ref } from './progress.ts'
+import { ref } from './progress.ts'
 import { problemOf } from './row.ts'
 
 /** How often a row is tried, 5 seconds apart, where what keeps it back passes. */
