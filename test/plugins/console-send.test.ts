@@ -211,6 +211,8 @@ await t.test('a sample is of today: what it says of other days stays as far from
     of: 'due 2026-01-01'
   })
   t.same(datedToday({ name: 'Ada' }), { name: 'Ada' })
+  const sample = { date: '2026-02-28' }
+  t.equal(datedToday(sample), datedToday(sample), 'a form that stands as it begins is known by it')
 })
 
 await t.test('what turns a text around is taken out of what is typed, and turns nothing on a page', async (t) => {

@@ -1,17 +1,28 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { isList, isObject } from '../form/schema.ts'
 
 const day = /^\d{4}-\d{2}-\d{2}$/
 
+/** Samples as they were made last, by the day for which they were. */
+const madeFor = memoizeByIdentity<JsonObject, Map<string, JsonObject>>(() => new Map())
+
 /**
  * A sample whose own date is today, with all other dates as far before and after it as they were: what was due in a month still is. Without
- * a `date`, the first one of all is today.
+ * a `date`, the first one of all is today. On one day it is the same object.
  */
 export function datedToday (sample: JsonObject): JsonObject {
+  const [made, today] = [madeFor(sample), Temporal.Now.plainDateISO('UTC')]
+  const dated = made.get(today.toString()) ?? datedAt(sample, today)
+  made.clear()
+  made.set(today.toString(), dated)
+  return dated
+}
+
+function datedAt (sample: JsonObject, today: Temporal.PlainDate): JsonObject {
   const own = sample['date']
   const [first] = typeof own === 'string' && isDay(own) ? [own] : daysIn(sample).sort()
   if (first === undefined) return sample
-  const passed = Temporal.PlainDate.from(first).until(Temporal.Now.plainDateISO('UTC'), { largestUnit: 'days' })
+  const passed = Temporal.PlainDate.from(first).until(today, { largestUnit: 'days' })
   return Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, moved(value, passed)]))
 }
 

@@ -15,6 +15,7 @@ import { pathIn } from '../session/mode.ts'
 import { computedOf, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
+import { datedToday } from './sample-dates.ts'
 import { type ApiRequest, csharpOf, curlOf, javaOf, phpOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
 import { addressOf, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
 import { followersOf, followingForms, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
@@ -141,14 +142,14 @@ function isEInvoice ({ fields, template: { documentType } }: Draft): boolean {
   return (fields['documentType'] ?? documentType) === 'E_INVOICE'
 }
 
-/** Whether a draft is as it began, as most are that are shown: with the sample. */
+/** Whether a draft is as it began, as most are that are shown: with the sample, of today. */
 function isBegun ({ data: values, template: { sample } }: Draft, problems: Filled['problems']): boolean {
-  return values === sample && problems.length === 0
+  return values === datedToday(sample) && problems.length === 0
 }
 
-/** The parts of drafts as they begin, which are most of the page: as code, and the fields of each form in each language. */
+/** The parts of drafts as they begin, which are most of the page: as code, and the fields of each form in each language, of one day. */
 const begunCode = createRemembered<Html>(20)
-const begunFields = memoizeByIdentity<DataForm, Map<Words['code'], Html>>(() => new Map())
+const begunFields = memoizeByIdentity<DataForm, Map<Words['code'], { day: string, fields: Html }>>(() => new Map())
 
 /** What the preview of a draft shows, by name. Where the data are wrong there is none. */
 function shows ({ template: { id, service }, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
@@ -306,9 +307,11 @@ function asForm (words: Words, draft: Draft, problems: Filled['problems']): Html
   if (form === undefined || typeof values === 'string') return html``
   if (!isBegun(draft, problems)) return dataFields(words, draft, form, { values, problems })
   // A form is that of one sample.
-  const known = begunFields(form)
-  const fields = known.get(words.code) ?? dataFields(words, draft, form, { values, problems })
-  known.set(words.code, fields)
+  const [known, day] = [begunFields(form), Temporal.Now.plainDateISO('UTC').toString()]
+  const last = known.get(words.code)
+  if (last?.day === day) return last.fields
+  const fields = dataFields(words, draft, form, { values, problems })
+  known.set(words.code, { day, fields })
   return fields
 }
 

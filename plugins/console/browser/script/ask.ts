@@ -59,8 +59,9 @@ export function askWhileTyping (): void {
       asked++
       unsaved = false
     })
-    // Who goes before the service has it loses nothing either. A browser refuses to send more than 64 KiB then, and says nothing. Phones
-    // leave pages without `beforeunload`.
+    // Who goes before the service has it: the form is sent on leaving, and kept for who comes back with the next page. A browser refuses to
+    // send more than 64 KiB then, and says nothing: who goes to another page loses what was typed last in a larger form. Phones leave pages
+    // without `beforeunload`.
     const keep = (): void => {
       if (!unsaved || kept === asked) return
       kept = asked

@@ -1,5 +1,11 @@
-/** What a form had when it was left. `waits`: the way to its page leads through the sign-in, and is not over yet. */
-type Typed = { page: string, reader: string, fields: string, sent: boolean, waits: boolean }
+/**
+ * What a form had when it was left, and when that was, in milliseconds. `waits`: the way to its page leads through the sign-in, and is not
+ * over yet.
+ */
+type Typed = { page: string, reader: string, fields: string, sent: boolean, waits: boolean, at: number }
+
+/** Older text is dropped: somebody else may have written more in the same draft since. In milliseconds. */
+const longestKept = 30 * 60_000
 
 /** The page that shows a form again, and whose it is. */
 export function ownerOf (form: HTMLFormElement): Pick<Typed, 'page' | 'reader'> {
@@ -11,10 +17,10 @@ export function ownerOf (form: HTMLFormElement): Pick<Typed, 'page' | 'reader'> 
  * has left it before the service had it, on the next page.
  */
 export function keepTyped (form: HTMLFormElement, fields: URLSearchParams, sent: boolean): void {
-  writeTyped({ ...ownerOf(form), fields: fields.toString(), sent, waits: false })
+  writeTyped({ ...ownerOf(form), fields: fields.toString(), sent, waits: false, at: Date.now() })
 }
 
-export function writeTyped (typed: Typed): void {
+function writeTyped (typed: Typed): void {
   try {
     sessionStorage.setItem('typed', JSON.stringify(typed))
   } catch {
@@ -22,11 +28,21 @@ export function writeTyped (typed: Typed): void {
   }
 }
 
+function readTyped (): Typed | undefined {
+  try {
+    const typed = JSON.parse(sessionStorage.getItem('typed') ?? 'null') as Typed | null
+    if (typed !== null && Date.now() - typed.at <= longestKept) return typed
+    sessionStorage.removeItem('typed')
+  } catch {
+    // A browser that has no place for it has kept nothing.
+  }
+  return undefined
+}
+
 /** What was typed, as far as this page is the one to have it again: after a sign-in, or where the service may not have it. */
 export function takeTyped (form: HTMLFormElement | null): URLSearchParams | undefined {
-  const text = sessionStorage.getItem('typed')
-  if (text === null) return undefined
-  const typed = JSON.parse(text) as Typed
+  const typed = readTyped()
+  if (typed === undefined) return undefined
   if (location.pathname.startsWith('/console/sign-')) {
     writeTyped({ ...typed, waits: true })
     return undefined
