@@ -9,7 +9,8 @@ const [afterRefusal, afterAnswer] = [2_000, 30_000]
 
 /**
  * Takes what comes of a body after its answer, and throws it away: many clients read an answer only when they have sent everything, and
- * their next request follows on the same connection. Who does not come to an end is disconnected.
+ * their next request follows on the same connection. Who does not come to an end is disconnected. This is for batches and files, which are
+ * read as they come: where a parser refuses a body, such as JSON that is too large, Fastify closes the connection with the answer.
  */
 export const unreadBodyPlugin = plugin((app, _options, done) => {
   app.addHook('onResponse', ({ raw }, { statusCode }, next) => {

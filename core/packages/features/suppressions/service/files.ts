@@ -50,11 +50,11 @@ function namesOf (heading: string[]): string[] {
 }
 
 /** Why a file is no CSV: rows are counted after the heading. */
-function faultIn ({ code, ['records']: before }: CsvError): string {
+function faultIn ({ code, ['header']: isHeading, ['records']: before }: CsvError): string {
   const why = code.includes('QUOTE')
     ? 'a quotation mark is missing, or stands where none may: in a cell in quotes it is written twice'
     : 'it has not as many cells as the heading'
-  return `Row ${Number(before) + 1} cannot be read: ${why}.`
+  return `${isHeading === true ? 'The heading' : `Row ${Number(before) + 1}`} cannot be read: ${why}.`
 }
 
 function unreadable (message: string): DispatchError {

@@ -158,6 +158,8 @@ await t.test('an import is taken whole or not at all, once, in JSON and in CSV',
     [Buffer.from('channel,address,note\nemail,a@example.com,caf\xe9\n', 'latin1'), 'The file is not UTF-8'],
     [Buffer.from('\ufeffchannel,address\nemail,a@example.com\n', 'utf16le'), 'The file is not UTF-8'],
     ['channel,address\r\nemail,a@example.com\r\nemail,"b@example.com\r\nemail,c@example.com\r\n', 'Row 2 cannot be read: a quotation mark'],
+    ['channel,"address\nemail,a@example.com\n', 'The heading cannot be read: a quotation mark'],
+    ['channel,address\nemail,"a@example.com\n', 'Row 1 cannot be read: a quotation mark'],
     ['channel,address\nemail\n', 'Row 1 cannot be read: it has not as many cells']
   ] as const) has(t, await bring(body), { status: 400, body: { message: new RegExp(says) } }, says)
   has(t, await bring('channel,address,note\nemail,semicolon@example.com,one; two\n'), { status: 200, body: { added: 1 } })
@@ -405,6 +407,20 @@ await t.test('addresses that are ticked are taken from the list together, with o
   t.equal((await list('', admin)).length, 3)
   contains(t, (await confirm('/suppressions/chosen/remove', { ...ticked, why: 'They asked' }, cookie)).body, 'Done: 2 of 2.')
   t.same((await list('', admin)).map(({ address }) => address), ['three@ticking.example'])
+})
+
+await t.test('the console takes long lists, and lines with quotation marks, commas and semicolons', async (t) => {
+  const { admin } = await service.company('importing')
+  const { post, follow, signIn } = openConsole(service)
+  const cookie = await signIn(admin)
+  const bring = (lines: string[]): Promise<Answer> =>
+    post('/suppressions/import', { channel: 'email', addresses: lines.join('\r\n') }, cookie)
+  const taken = await bring(Array.from({ length: 40_000 }, (_, at) => ` m${at}@e.fr `))
+  t.equal(taken.status, 303)
+  contains(t, (await follow(String(taken.headers.get('location')).slice('/console'.length), cookie)).body, '40000')
+  const wrong = await bring(['ada@example.com', 'a,b;"c'])
+  t.equal(wrong.status, 422)
+  contains(t, wrong.body, 'a,b;&quot;c')
 })
 
 await t.test('a mail unsubscribes its one recipient by a click (RFC 8058): opening the address changes nothing', async (t) => {

@@ -75,7 +75,10 @@ export function workOnUsage ({ count }: Usage, log: Log): AsyncDisposable {
 function spanOf ({ from, to }: UsageQuery, time: Date): { from: Date, to: Date } {
   const end = Math.ceil((to === undefined ? time.getTime() : Date.parse(to)) / hour) * hour
   const begin = from === undefined ? end - usualPeriod : Math.floor(Date.parse(from) / hour) * hour
-  if (end <= begin) throw refusal('validation_error', [{ path: '/query/from', code: 'order', message: 'Lies after "to".' }])
+  if (end <= begin) {
+    const message = 'Must lie before "to", which is now where it is left out.'
+    throw refusal('validation_error', [{ path: '/query/from', code: 'order', message }])
+  }
   if (end - begin > longestPeriod) throw tooLong('400 days')
   return { from: new Date(begin), to: new Date(end) }
 }

@@ -246,6 +246,10 @@ await t.test('what is asked for is bounded: 400 days, 31 of them by hours or met
   {
     t.equal((await send('GET', `${path}?${query}`, {}, admin)).status, 400, query)
   }
+  for (const query of ['from=2026-01-02&to=2026-01-01', 'from=2026-01-01&to=2026-01-01', 'from=2999-01-01']) {
+    const message = 'Must lie before "to", which is now where it is left out.'
+    has(t, await send('GET', `${path}?${query}`, {}, admin), { status: 400, body: { details: [{ path: '/query/from', message }] } }, query)
+  }
   t.equal((await send('GET', `${path}?from=2026-01-01&to=2026-12-31&per=month`, {}, admin)).status, 200)
 })
 
