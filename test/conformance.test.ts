@@ -8,7 +8,7 @@ const providers = fileURLToPath(new URL('../providers', import.meta.url))
 const folders = globSync('*/', { cwd: providers }).filter((folder) => existsSync(join(providers, folder, 'package.json'))).sort()
 
 // Thousands of calls, each with connections of its own (milliseconds).
-t.setTimeout(600_000)
+t.setTimeout(1_200_000)
 
 /** Webhooks bring at least as many cases along. */
 const inherited = 30

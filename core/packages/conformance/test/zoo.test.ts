@@ -5,7 +5,7 @@ import { animals } from '../../../../test/fixtures/zoo/animals.ts'
 import { breed, healthy } from '../../../../test/fixtures/zoo/breed.ts'
 
 // More than fifty providers, each with connections of its own (milliseconds).
-t.setTimeout(600_000)
+t.setTimeout(1_200_000)
 
 const told = ({ name, why = '' }: Case): string => `${name}\n${why}`
 const failed = (cases: readonly Case[]): string[] => cases.filter(({ status }) => status === 'failed').map(told)

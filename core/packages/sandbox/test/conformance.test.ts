@@ -10,7 +10,7 @@ import { createSandbox } from '../provider.ts'
 const providers = fileURLToPath(new URL('../../../../providers', import.meta.url))
 const folders = foldersToTry(providers)
 
-t.setTimeout(600_000)
+t.setTimeout(1_200_000)
 // Most of a run is waiting for answers that do not come: eight wait at once.
 t.jobs = 8
 
