@@ -1,5 +1,5 @@
 import type { Actor } from '@dispatch/accounts'
-import { type ErrorBody, latestVersion, type ValidationResponse } from '@dispatch/contract'
+import { type ErrorBody, latestVersion } from '@dispatch/contract'
 import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
