@@ -4,9 +4,6 @@
  */
 type Typed = { page: string, reader: string, fields: string, sent: boolean, waits: boolean, at: number }
 
-/** Older text is dropped: somebody else may have written more in the same draft since. In milliseconds. */
-const longestKept = 30 * 60_000
-
 /** The page that shows a form again, and whose it is. */
 export function ownerOf (form: HTMLFormElement): Pick<Typed, 'page' | 'reader'> {
   return { page: form.querySelector<HTMLInputElement>('input[name=":back"]')?.value ?? '', reader: form.dataset['reader'] ?? '' }
@@ -20,7 +17,7 @@ export function keepTyped (form: HTMLFormElement, fields: URLSearchParams, sent:
   writeTyped({ ...ownerOf(form), fields: fields.toString(), sent, waits: false, at: Date.now() })
 }
 
-function writeTyped (typed: Typed): void {
+export function writeTyped (typed: Typed): void {
   try {
     sessionStorage.setItem('typed', JSON.stringify(typed))
   } catch {
@@ -28,7 +25,9 @@ function writeTyped (typed: Typed): void {
   }
 }
 
-function readTyped (): Typed | undefined {
+/** What was kept. After 30 minutes it is dropped: somebody else may have written more in the same draft since. */
+export function readTyped (): Typed | undefined {
+  const longestKept = 30 * 60_000
   try {
     const typed = JSON.parse(sessionStorage.getItem('typed') ?? 'null') as Typed | null
     if (typed !== null && Date.now() - typed.at <= longestKept) return typed
