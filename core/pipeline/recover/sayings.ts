@@ -1,13 +1,12 @@
-import { canonicalJson, type Keyring } from '@dispatch/common'
+import { canonicalJson } from '@dispatch/common'
 import { type DeliveryStatus, DispatchError, dueMoment, isDeliveryService, refusal, type SaidLater, type SayingBody, sayingNames,
   type SayingState, type SayingsView, type SayingView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import { callSay, canSay, clientWord, type Host, type InstalledProvider, lookUpSaid, type Said } from '@dispatch/host'
+import { callSay, canSay, clientWord, type InstalledProvider, lookUpSaid, type Said } from '@dispatch/host'
 import { services } from '@dispatch/services'
 import { addJobs, type EventActor, type PreparedJobs } from '@dispatch/tables'
 import { hash } from 'node:crypto'
 import { providerOfStep } from '../../configuration/serving.ts'
-import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
@@ -17,6 +16,7 @@ import type { PipelineJobs } from '../jobs.ts'
 import type { Outbox } from '../outbox.ts'
 import { recordedData } from '../plan/recorded-template.ts'
 import type { RecipientBook } from '../recipients.ts'
+import type { ProviderDependencies } from '../run/installed.ts'
 import { type AfterwardsDependencies, busyError, contextAfterwards, whileHeld } from './afterwards.ts'
 import { createStatusChangeHandler } from './status-change.ts'
 
@@ -25,7 +25,7 @@ type SayableStep = { row: StepRecord, step: TrackedStep, provider: InstalledProv
 
 /** What was said of a dispatch, and what may be said of it now. */
 export async function sayingsOf (
-  dependencies: { database: Database, configurations: Configurations, host: Host, keyring: Keyring },
+  dependencies: ProviderDependencies & { database: Database },
   record: DispatchRecord
 ): Promise<SayingsView> {
   const found = await sayableStep(dependencies, record)
@@ -225,7 +225,7 @@ function messageId (stepId: string, body: SayingBody): string {
 }
 
 async function sayableStep (
-  dependencies: { configurations: Configurations, host: Host, keyring: Keyring },
+  dependencies: ProviderDependencies,
   record: DispatchRecord
 ): Promise<SayableStep | undefined> {
   for (const row of record.steps) {

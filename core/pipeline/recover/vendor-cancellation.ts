@@ -1,15 +1,13 @@
-import type { Keyring } from '@dispatch/common'
 import { canTransition, type DeliveryService, type DeliveryStatus, DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import { callCancel, type CallContext, callStatus, type CancelResult, clientWord, type Host, type InstalledProvider,
-  statusOf } from '@dispatch/host'
+import { callCancel, type CallContext, callStatus, type CancelResult, clientWord, type InstalledProvider, statusOf } from '@dispatch/host'
 import type { EventActor } from '@dispatch/tables'
 import { providerOfStep } from '../../configuration/serving.ts'
-import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { beginCancellation, type CancellationEnd, endCancellation } from '../../store/vendor/cancellations.ts'
 import { type DeliveryReport, listUnsettledSteps, type TrackedStep } from '../../store/vendor/deliveries.ts'
+import type { ProviderDependencies } from '../run/installed.ts'
 import { type AfterwardsDependencies, busyError, contextAfterwards, whileHeld } from './afterwards.ts'
 import { createStatusChangeHandler } from './status-change.ts'
 
@@ -48,7 +46,7 @@ export async function cancelAtVendors (
 
 /** The steps that are accepted, not settled in delivery, and of a provider with the verb `cancel`. */
 async function cancellableSteps (
-  dependencies: { database: Database, configurations: Configurations, host: Host, keyring: Keyring },
+  dependencies: ProviderDependencies & { database: Database },
   ref: { companyId: number, dispatchId: string }
 ): Promise<CancellableStep[]> {
   const found: CancellableStep[] = []

@@ -1,10 +1,7 @@
 import type { DispatchStatus } from '@dispatch/contract'
-import type { Database } from '@dispatch/database'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
-import type { PipelineJobs } from '../jobs.ts'
-import type { Outbox } from '../outbox.ts'
 import { isOffPath, type Step } from '../step.ts'
-import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
+import { type FollowUpDependencies, followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { chainResumeWindow, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 import { endEffectsOf, statusAfter } from './settle.ts'
@@ -17,7 +14,7 @@ export type ReconciledOutcome = { settlement: Settlement, again?: boolean }
  * dispatch. No client waits for the answer any more.
  */
 export function reconciliationFollowUpOf (
-  dependencies: { database: Database, jobs: PipelineJobs, outbox: Outbox, newId: () => string },
+  dependencies: FollowUpDependencies,
   run: Run,
   step: Step,
   { settlement, again = false, doubted, from }: ReconciledOutcome & { doubted: number, from: DispatchStatus }

@@ -11,12 +11,15 @@ import type { Step } from '../step.ts'
 import { retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
+/** What the work of the transaction needs in which a step ends. */
+export type FollowUpDependencies = { database: Database, jobs: PipelineJobs, outbox: Outbox, newId: () => string }
+
 /**
  * What is done in the transaction in which a step ends. Its remaining recipients get a step of their own, until the retry policy ends.
  * Once no recipient is left, the company is told what has become of them. It is also told of a deferred step that has failed.
  */
 export function followUpsOf (
-  dependencies: { database: Database, jobs: PipelineJobs, outbox: Outbox, newId: () => string },
+  dependencies: FollowUpDependencies,
   run: Run,
   step: Step,
   settlement: Settlement

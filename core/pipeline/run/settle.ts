@@ -9,16 +9,15 @@ import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { type Settlement, type SettlementFollowUp, settleStep } from '../../store/dispatch/steps.ts'
-import type { PipelineJobs } from '../jobs.ts'
 import type { Outbox } from '../outbox.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 import { isAcceptedByProvider, isOffPath, type Step } from '../step.ts'
-import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
+import { type FollowUpDependencies, followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
 /** What it takes to record the end of a step. */
-export type SettleDependencies = { database: Database, jobs: PipelineJobs, outbox: Outbox, log: Log, newId: () => string }
+export type SettleDependencies = FollowUpDependencies & { log: Log }
 
 /** Milliseconds before each try to record an outcome: it must survive a restart of the database. */
 export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
@@ -125,7 +124,7 @@ async function findRecorded (
 
 /** What follows the outcome of a step: the next step, the end of the dispatch, a retry, or a reconciliation. */
 function followingOf (
-  dependencies: { database: Database, jobs: PipelineJobs, outbox: Outbox, newId: () => string },
+  dependencies: FollowUpDependencies,
   run: Run,
   step: Step,
   settlement: Settlement
