@@ -1,3 +1,4 @@
+import { withoutDirectionControls } from '@dispatch/common'
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../html.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
@@ -64,9 +65,6 @@ declare module 'fastify' {
 /** The largest form, in bytes: a private key among the settings of a provider, with every character escaped. */
 const longestForm = 64 * 1024
 
-/** Those of `withoutDirectionControls` as a browser sends them: nobody types them, and they come along with what is pasted. */
-const directionControls = /%E2%80%A[A-E]|%E2%81%A[6-9]/gi
-
 type ConsoleOptions = SessionOptions & { parts: ConsoleParts }
 
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
@@ -79,7 +77,9 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
-    parsed(null, new URLSearchParams(String(body).replaceAll(directionControls, '')))
+    // Nobody types what turns a text around: it comes along with what is pasted.
+    const fields = [...new URLSearchParams(String(body))]
+    parsed(null, new URLSearchParams(fields.map(([name, value]) => [name, withoutDirectionControls(value)])))
   })
   app.decorateReply('page', function (page, policy = 'closed') {
     const { request, statusCode } = this
