@@ -2,6 +2,9 @@ import { fill, textIn, wordFor, type Words } from './language.ts'
 import { french, vague } from './problem-sentences.ts'
 import { frenchRules } from './rule-sentences.ts'
 
+/** What words, reasons and codes mean, those of rules of e-invoices too. */
+const inFrench: Readonly<Record<string, string>> = { ...french, ...frenchRules }
+
 /** A problem or an error of the API: its code, or its reason and word, and its own sentence. */
 export type Told = { message: string, code?: string | undefined, reason?: string | undefined, error?: string | undefined }
 
@@ -18,9 +21,9 @@ export function saidOf (words: Words, { message, code, reason, error }: Told): r
   if (whole !== undefined) return [{ text: whole }]
   if (words.code === 'en') return [{ text: own }]
   const quoted: Said = { text: own, lang: 'en' }
-  const name = [code, reason, error].find((one) => one !== undefined && (Object.hasOwn(french, one) || Object.hasOwn(frenchRules, one)))
+  const name = [code, reason, error].find((one) => one !== undefined && Object.hasOwn(inFrench, one))
   if (name === undefined) return [quoted]
-  const said: Said = { text: textIn(words, { en: own, fr: french[name] ?? frenchRules[name] ?? '' }) }
+  const said: Said = { text: textIn(words, { en: own, fr: inFrench[name] ?? '' }) }
   return vague.has(name) ? [said, quoted] : [said]
 }
 

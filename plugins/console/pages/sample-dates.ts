@@ -3,19 +3,17 @@ import { isList, isObject } from '../form/schema.ts'
 
 const day = /^\d{4}-\d{2}-\d{2}$/
 
-/** Samples as they were made last, by the day for which they were. */
-const madeFor = memoizeByIdentity<JsonObject, Map<string, JsonObject>>(() => new Map())
+/** Of each sample, what was made of it last, and for which day. */
+const lastOf = memoizeByIdentity<JsonObject, { day?: string, dated: JsonObject }>((sample) => ({ dated: sample }))
 
 /**
  * A sample whose own date is today, with all other dates as far before and after it as they were: what was due in a month still is. Without
  * a `date`, the first one of all is today. On one day it is the same object.
  */
 export function datedToday (sample: JsonObject): JsonObject {
-  const [made, today] = [madeFor(sample), Temporal.Now.plainDateISO('UTC')]
-  const dated = made.get(today.toString()) ?? datedAt(sample, today)
-  made.clear()
-  made.set(today.toString(), dated)
-  return dated
+  const [last, today] = [lastOf(sample), Temporal.Now.plainDateISO('UTC')]
+  if (last.day !== today.toString()) Object.assign(last, { day: today.toString(), dated: datedAt(sample, today) })
+  return last.dated
 }
 
 function datedAt (sample: JsonObject, today: Temporal.PlainDate): JsonObject {

@@ -1,4 +1,4 @@
-import { type Json, memoizeByIdentity } from '@dispatch/common'
+import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
@@ -147,9 +147,9 @@ function isBegun ({ data: values, template: { sample } }: Draft, problems: Fille
   return values === datedToday(sample) && problems.length === 0
 }
 
-/** The parts of drafts as they begin, which are most of the page: as code, and the fields of each form in each language, of one day. */
+/** The parts of drafts as they begin, which are most of the page: as code, and the fields of each sample in each language. */
 const begunCode = createRemembered<Html>(20)
-const begunFields = memoizeByIdentity<DataForm, Map<Words['code'], { day: string, fields: Html }>>(() => new Map())
+const begunFields = memoizeByIdentity<JsonObject, Map<Words['code'], Html>>(() => new Map())
 
 /** What the preview of a draft shows, by name. Where the data are wrong there is none. */
 function shows ({ template: { id, service }, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
@@ -306,12 +306,10 @@ function asForm (words: Words, draft: Draft, problems: Filled['problems']): Html
   const { form, data: values } = draft
   if (form === undefined || typeof values === 'string') return html``
   if (!isBegun(draft, problems)) return dataFields(words, draft, form, { values, problems })
-  // A form is that of one sample.
-  const [known, day] = [begunFields(form), Temporal.Now.plainDateISO('UTC').toString()]
-  const last = known.get(words.code)
-  if (last?.day === day) return last.fields
-  const fields = dataFields(words, draft, form, { values, problems })
-  known.set(words.code, { day, fields })
+  // A form is that of one sample, and a sample is another object on another day.
+  const known = begunFields(values)
+  const fields = known.get(words.code) ?? dataFields(words, draft, form, { values, problems })
+  known.set(words.code, fields)
   return fields
 }
 
