@@ -244,7 +244,7 @@ const failing: Record<string, [string, string, Sending]> = {
     'POST',
     '/api/invoicing',
     {
-      body: invoiceRequest({ notes: `${canaries.data} \u202E`, customer: { name: canaries.data } }, { metadata: { a: canaries.metadata } })
+      body: invoiceRequest({ notes: `${canaries.data} \uE000`, customer: { name: canaries.data } }, { metadata: { a: canaries.metadata } })
     }
   ],
   'a body that is too large': ['POST', '/api/invoicing', { body: { notes: canaries.data.repeat(500_000) } }],

@@ -25,7 +25,7 @@ const others = ['company.budget_reached', 'company.endpoint_disabled', 'connecti
 /** What the files of a folder note in the audit log. */
 function notedIn (pattern: string): string[] {
   const texts = globSync(pattern, { cwd: core, exclude: ['**/packages/**/test/**'] }).map((path) => readFileSync(join(core, path), 'utf8'))
-  const noted = texts.filter((text) => /[Aa]udit|action: '/.test(text))
+  const noted = texts.filter((text) => /[Aa]udit|action: '|\bnoted\(/.test(text))
   const whole = noted.flatMap((text) => [...text.matchAll(action)].map(([, found = '']) => found))
   const parts = Object.entries(joined).flatMap(([thing, done]) =>
     noted.some((text) => text.includes(`\`${thing}.\${`)) ? done.map((one) => `${thing}.${one}`) : []

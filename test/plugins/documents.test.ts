@@ -125,7 +125,7 @@ await t.test('it lies sealed on the disk; without its key it is closed, and not 
   const { id, size } = body.generatedDocument as { id: string, size: number }
   const bytes = await readFile(await pathOf(id))
   t.notOk(bytes.includes('%PDF'))
-  t.equal(bytes.length, size + 72)
+  t.equal(bytes.length, size + 68)
   // As another process, which does not remember the key.
   const { app } = service
   const database = app.get('database')

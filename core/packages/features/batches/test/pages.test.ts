@@ -49,7 +49,7 @@ await t.test('a file is read, its columns are mapped, its rows are checked, and 
   for (const text of ['1 of 3 have faults', 'Send 2 rows', '<progress id="progress" max="3" value="1">', 'data-changes']) {
     contains(t, checked, text)
   }
-  contains(t, checked, /<th scope="row">2<\/th><td>.*phoneNumber/s, 'the fault of the second row')
+  contains(t, checked, /<th scope="row">2<\/th><td>.*<em>SMS › Phone number<\/em>/, 'the fault of the second row')
   t.equal((await send('GET', '/api/v1/dispatches')).body.data.length, 0, 'nothing is sent yet')
   t.equal((await post(`${at.slice('/console'.length)}/resume`, {}, cookie)).status, 303)
   await until('it has ended', async () => (await statusOf(at)).status === 'finished')

@@ -184,7 +184,7 @@ await t.test('the console reads an e-invoice, says what is wrong, and begins a c
   const wrong = Buffer.from(ubl.toString().replace('>24.00</cbc:PayableAmount>', '>25.00</cbc:PayableAmount>'))
   const read = await upload('', wrong)
   t.equal(read.status, 200)
-  for (const said of ['<th scope="row">BR-CO-16</th>', '<code>/amountDue</code>', '24.00 EUR']) contains(t, read.text, said)
+  for (const said of ['<th scope="row">BR-CO-16</th>', '<em>Amount due</em>', '24.00 EUR']) contains(t, read.text, said)
   const refused = await upload('', Buffer.from('<html/>'))
   t.equal(refused.status, 422)
   const begun = await upload('/credit', cii)

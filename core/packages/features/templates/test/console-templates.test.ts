@@ -177,7 +177,7 @@ await t.test('who publishes a version that would refuse the latest dispatches is
   const warned = await post(`/templates/${String(used)}/publish`, { version: '2' }, cookie)
   t.equal(warned.status, 200)
   contains(t, warned.body, en.publishRefused.replace('{checked}', '1').replace('{refused}', '1'))
-  contains(t, warned.body, `<a href="/console/dispatches/${String(dispatchId)}">${String(dispatchId)}</a>: <code>/data/place</code>`)
+  contains(t, warned.body, `<a href="/console/dispatches/${String(dispatchId)}">${String(dispatchId)}</a>: <em>Place</em> Fill this in.`)
   t.equal(await versionNow(), 1)
   const published = await post(`/templates/${String(used)}/publish`, { version: '2', ':confirmed': 'true' }, cookie)
   t.equal(published.status, 303)
