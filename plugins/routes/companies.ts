@@ -1,7 +1,7 @@
 import type { CompanyAccounts, Users } from '@dispatch/accounts'
 import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery,
   UserView } from '@dispatch/contract'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'
 import { pageOf } from './paging.ts'
@@ -9,12 +9,10 @@ import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
 
-/** The companies of the platform, for its operators. */
-export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyAccounts, users: Users }> = (
-  app,
-  { companies, users },
-  done
-) => {
+type Needs = { companies: CompanyAccounts, users: Users }
+
+/** Companies themselves. */
+const companyRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { companies }, done) => {
   app.get('/api/v1/companies', {
     config: { scopes: ['platform'], roles: ['operator'], errors: ['validation_error'] },
     schema: {
@@ -75,7 +73,11 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
     const { params, body } = request
     return await companies.change(auditAuthorOf(request), idIn(params), body) ?? nothing(params)
   })
+  done()
+}
 
+/** The users of a company. */
+const userRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { companies, users }, done) => {
   app.get<Named & { Querystring: PageQuery }>('/api/v1/companies/:id/users', {
     config: { scopes: ['platform'], roles: ['operator'], errors: ['validation_error', 'not_found'] },
     schema: {
@@ -106,7 +108,11 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
     if (found === undefined) throw resourceNotFound('user', params.userId)
     return found
   })
+  done()
+}
 
+/** The credits of a company. */
+const creditRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { companies }, done) => {
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
     config: {
       scopes: ['platform'],
@@ -134,6 +140,13 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
     return balance
   })
   done()
+}
+
+/** The companies of the platform, for its operators. */
+export const companiesRoutes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  await app.register(companyRoutes, needs)
+  await app.register(userRoutes, needs)
+  await app.register(creditRoutes, needs)
 }
 
 function idIn (params: Named['Params']): number {

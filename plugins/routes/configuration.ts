@@ -6,7 +6,7 @@ import { type ConfigurationService, type CredentialCheck, type Owner, type Pipel
   type Suggestions } from '@dispatch/core'
 import { type Host, offeredTo } from '@dispatch/host'
 import { isServiceName, providedNames, type ServiceName, services } from '@dispatch/services'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
@@ -20,97 +20,98 @@ function registering (words: readonly ErrorWord[]): ErrorWord[] {
   return [...words, 'conflict', 'authentication_error', 'provider_error', 'provider_unavailable', 'outcome_unknown']
 }
 
-/** Choosing and configuring providers: for oneself, or as an admin for the company. */
-export const configurationRoutes: FastifyPluginCallbackTypebox<{
+type Needs = {
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
   suggestions: Suggestions
   pipeline: Pipeline
   host: Host
-}> = (app, { configurationService, credentialCheck, suggestions, pipeline, host }, done) => {
-  app.get('/api/v1/my/config', {
-    config: { scopes: ['configuration'], errors: [] },
+}
+/** `scope`: whose choices and configurations. */
+type ScopedNeeds = Needs & { scope: Scope }
+
+/** Which provider does a service. */
+const choiceRoutes: FastifyPluginCallbackTypebox<ScopedNeeds> = (app, { configurationService, scope }, done) => {
+  const { choice, of, whose, ownerOf, permitted } = scope
+  app.put<{ Params: { service: string }, Body: ChoiceBody }>(`${choice}/:service`, {
+    config: { scopes: ['configuration'], ...permitted, errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
     schema: {
-      operationId: 'readMyConfiguration',
+      operationId: `choose${of}Provider`,
       tags: ['Configuration'],
-      summary: 'Reads the choices and configurations of user and company, without secrets.',
+      summary: `Chooses the provider of a service for ${whose}, or a list of providers; null removes the choice.`,
+      body: ChoiceBody,
       response: { 200: MyConfig }
     }
-  }, ({ actor }) => configurationService.mine(actor))
+  }, async (request) => {
+    const { actor, params, body } = request
+    const service = serviceIn(params.service)
+    const owner = ownerOf(actor)
+    requireService(actor, service)
+    await configurationService.choose(owner, service, listIn(body), auditAuthorOf(request))
+    return configurationService.mine(actor)
+  })
+  done()
+}
 
-  for (const { choice, provider, of, whose, ownerOf, roles } of scopes) {
-    const permitted = roles === undefined ? {} : { roles }
-    app.put<{ Params: { service: string }, Body: ChoiceBody }>(`${choice}/:service`, {
-      config: { scopes: ['configuration'], ...permitted, errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
-      schema: {
-        operationId: `choose${of}Provider`,
-        tags: ['Configuration'],
-        summary: `Chooses the provider of a service for ${whose}, or a list of providers; null removes the choice.`,
-        body: ChoiceBody,
-        response: { 200: MyConfig }
-      }
-    }, async (request) => {
-      const { actor, params, body } = request
-      const service = serviceIn(params.service)
-      const owner = ownerOf(actor)
-      requireService(actor, service)
-      await configurationService.choose(owner, service, listIn(body), auditAuthorOf(request))
-      return configurationService.mine(actor)
+/** The settings with which a provider does it. */
+const settingsRoutes: FastifyPluginCallbackTypebox<ScopedNeeds> = (app, { configurationService, suggestions, host, scope }, done) => {
+  const { provider, of, whose, ownerOf, permitted } = scope
+  app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
+    config: { scopes: ['configuration'], ...permitted, freshProof: 'in part', errors: registering(['not_found', 'validation_failed']) },
+    schema: {
+      operationId: `configure${of}Provider`,
+      tags: ['Configuration'],
+      summary:
+        `Replaces a provider's configuration of ${whose}; a secret or the sandbox flag that is left out is kept; null deletes a secret, and is absence elsewhere.`,
+      body: ConfigurationBody,
+      response: { 200: ConfigurationView }
+    }
+  }, (request) => {
+    const { actor, params, body, apiVersion: version } = request
+    const [owner, code] = [ownerOf(actor), codeIn(params.code)]
+    requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+    return configurationService.configure(owner, code, { settings: body.settings, version, ...sandboxOf(body) }, {
+      author: auditAuthorOf(request),
+      prove: () => request.requireFreshProof()
     })
+  })
 
-    app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
-      config: { scopes: ['configuration'], ...permitted, freshProof: 'in part', errors: registering(['not_found', 'validation_failed']) },
-      schema: {
-        operationId: `configure${of}Provider`,
-        tags: ['Configuration'],
-        summary:
-          `Replaces a provider's configuration of ${whose}; a secret or the sandbox flag that is left out is kept; null deletes a secret, and is absence elsewhere.`,
-        body: ConfigurationBody,
-        response: { 200: ConfigurationView }
-      }
-    }, (request) => {
-      const { actor, params, body, apiVersion: version } = request
-      const [owner, code] = [ownerOf(actor), codeIn(params.code)]
-      requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
-      return configurationService.configure(owner, code, { settings: body.settings, version, ...sandboxOf(body) }, {
-        author: auditAuthorOf(request),
-        prove: () => request.requireFreshProof()
-      })
-    })
+  app.post<{ Params: { code: string }, Body: { settings?: JsonObject, sandbox?: boolean } }>(`${provider}/:code/suggestions`, {
+    config: { scopes: ['configuration'], ...permitted, limit: 'dispatch', errors: ['not_found', 'validation_failed'] },
+    schema: {
+      operationId: `suggest${of}ProviderSettings`,
+      tags: ['Configuration'],
+      summary: `Asks the vendor which values the settings of ${whose} may have, such as its accounts and templates; nothing is changed.`,
+      body: SuggestionsBody,
+      response: { 200: SuggestionsView }
+    }
+  }, ({ actor, params, body, apiVersion: version }) => {
+    const [owner, code] = [ownerOf(actor), codeIn(params.code)]
+    requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+    return suggestions(owner, code, { ...body, version })
+  })
 
-    app.post<{ Params: { code: string }, Body: { settings?: JsonObject, sandbox?: boolean } }>(`${provider}/:code/suggestions`, {
-      config: { scopes: ['configuration'], ...permitted, limit: 'dispatch', errors: ['not_found', 'validation_failed'] },
-      schema: {
-        operationId: `suggest${of}ProviderSettings`,
-        tags: ['Configuration'],
-        summary: `Asks the vendor which values the settings of ${whose} may have, such as its accounts and templates; nothing is changed.`,
-        body: SuggestionsBody,
-        response: { 200: SuggestionsView }
-      }
-    }, ({ actor, params, body, apiVersion: version }) => {
-      const [owner, code] = [ownerOf(actor), codeIn(params.code)]
-      requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
-      return suggestions(owner, code, { ...body, version })
-    })
+  app.delete<{ Params: { code: string }, Querystring: Static<typeof Removal> }>(`${provider}/:code`, {
+    config: { scopes: ['configuration'], ...permitted, errors: registering(['not_found']) },
+    schema: {
+      operationId: `delete${of}ProviderConfiguration`,
+      tags: ['Configuration'],
+      summary: `Removes a provider's configuration of ${whose}, and what is registered at the vendor for its events.`,
+      querystring: Removal,
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    const { actor, params, query: { force = false } } = request
+    const [owner, code] = [ownerOf(actor), codeIn(params.code)]
+    requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+    await configurationService.remove(owner, code, auditAuthorOf(request), { force })
+    return reply.code(204).send()
+  })
+  done()
+}
 
-    app.delete<{ Params: { code: string }, Querystring: Static<typeof Removal> }>(`${provider}/:code`, {
-      config: { scopes: ['configuration'], ...permitted, errors: registering(['not_found']) },
-      schema: {
-        operationId: `delete${of}ProviderConfiguration`,
-        tags: ['Configuration'],
-        summary: `Removes a provider's configuration of ${whose}, and what is registered at the vendor for its events.`,
-        querystring: Removal,
-        response: { 204: Nothing }
-      }
-    }, async (request, reply) => {
-      const { actor, params, query: { force = false } } = request
-      const [owner, code] = [ownerOf(actor), codeIn(params.code)]
-      requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
-      await configurationService.remove(owner, code, auditAuthorOf(request), { force })
-      return reply.code(204).send()
-    })
-  }
-
+/** Whether a provider of the company works, without anything that counts. */
+const trialRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { credentialCheck, pipeline, host }, done) => {
   app.post<{ Params: { code: string } }>('/api/v1/company/providers/:code/check', {
     config: { scopes: ['configuration'], roles: ['admin'], limit: 'dispatch', errors: ['not_found'] },
     schema: {
@@ -154,6 +155,26 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
   done()
 }
 
+/** Choosing and configuring providers: for oneself, or as an admin for the company. */
+export const configurationRoutes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  const { configurationService } = needs
+  app.get('/api/v1/my/config', {
+    config: { scopes: ['configuration'], errors: [] },
+    schema: {
+      operationId: 'readMyConfiguration',
+      tags: ['Configuration'],
+      summary: 'Reads the choices and configurations of user and company, without secrets.',
+      response: { 200: MyConfig }
+    }
+  }, ({ actor }) => configurationService.mine(actor))
+
+  for (const scope of scopes) {
+    await app.register(choiceRoutes, { ...needs, scope })
+    await app.register(settingsRoutes, { ...needs, scope })
+  }
+  await app.register(trialRoutes, needs)
+}
+
 /** The chosen providers: a list, one, or none. */
 function listIn ({ providerName = null, providers }: ChoiceBody): readonly ListedProvider[] {
   return providers ?? (providerName === null ? [] : [{ providerName }])
@@ -184,7 +205,8 @@ type Scope = {
   of: 'My' | 'Company'
   whose: string
   ownerOf: (actor: Actor) => Owner
-  roles?: readonly Role[]
+  /** Who may, where not everybody may. */
+  permitted: { roles?: readonly Role[] }
 }
 
 const scopes: Scope[] = [
@@ -193,7 +215,8 @@ const scopes: Scope[] = [
     provider: '/api/v1/my/providers',
     of: 'My',
     whose: 'the user',
-    ownerOf: ({ companyId, userId }) => ({ companyId, userId })
+    ownerOf: ({ companyId, userId }) => ({ companyId, userId }),
+    permitted: {}
   },
   {
     choice: '/api/v1/company/defaults',
@@ -201,7 +224,7 @@ const scopes: Scope[] = [
     of: 'Company',
     whose: 'the company (admins)',
     ownerOf: ({ companyId }) => ({ companyId, userId: null }),
-    roles: ['admin']
+    permitted: { roles: ['admin'] }
   }
 ]
 

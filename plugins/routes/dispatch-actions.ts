@@ -2,7 +2,7 @@ import { ChainResponse, DispatchResponse, DispatchView, QueuedResponse, ResolveB
   ScheduleBody } from '@dispatch/contract'
 import { type Addresses, type Pipeline, responseOf, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
@@ -13,11 +13,17 @@ import { findVisibleDispatch } from './visible-dispatches.ts'
 type Options = { database: Database, pipeline: Pipeline, addresses: Addresses }
 type Named = { Params: { id: string } }
 
-/** What people do with a recorded dispatch: retry it, cancel it, move it to another time, or resolve an uncertain step. */
-export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline, addresses }, done) => {
-  async function view ({ actor, apiVersion }: Pick<FastifyRequest, 'actor' | 'apiVersion'>, id: string): Promise<DispatchView> {
-    return viewOf(await findVisibleDispatch(database, actor, id), addresses.document, apiVersion)
-  }
+async function view (
+  { database, addresses }: Pick<Options, 'database' | 'addresses'>,
+  { actor, apiVersion }: Pick<FastifyRequest, 'actor' | 'apiVersion'>,
+  id: string
+): Promise<DispatchView> {
+  return viewOf(await findVisibleDispatch(database, actor, id), addresses.document, apiVersion)
+}
+
+/** Retrying and cancelling. */
+const courseRoutes: FastifyPluginCallbackTypebox<Options> = (app, needs, done) => {
+  const { pipeline, addresses } = needs
 
   app.post<Named>('/api/v1/dispatches/:id/retry', dispatchRouteOptions(
     {
@@ -61,9 +67,13 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const { actor, params } = request
     const dispatchId = uuidIn(params.id, 'dispatch')
     await pipeline.cancel({ actor, author: auditAuthorOf(request), dispatchId })
-    return view(request, dispatchId)
+    return view(needs, request, dispatchId)
   })
+  done()
+}
 
+/** What the seller says of an e-invoice. */
+const statusRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline }, done) => {
   app.get<Named>('/api/v1/dispatches/:id/statuses', {
     config: { scopes: ['read_own', 'read_all'], errors: ['not_found'] },
     schema: {
@@ -98,6 +108,12 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
     return pipeline.say({ actor, author: auditAuthorOf(request), dispatchId, body })
   })
+  done()
+}
+
+/** Another time, and the outcome of an uncertain step. */
+const planRoutes: FastifyPluginCallbackTypebox<Options> = (app, needs, done) => {
+  const { pipeline } = needs
 
   app.put('/api/v1/dispatches/:id/schedule', {
     config: { scopes: ['send'], errors: ['not_found', 'conflict', 'validation_failed', 'budget_exceeded'] },
@@ -113,7 +129,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
     await pipeline.move({ actor, author: auditAuthorOf(request), dispatchId, asked: body })
-    return view(request, dispatchId)
+    return view(needs, request, dispatchId)
   })
 
   app.post('/api/v1/dispatches/:id/resolve', {
@@ -129,7 +145,14 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
     await pipeline.resolve({ actor, author: auditAuthorOf(request), dispatchId, ...body })
-    return view(request, dispatchId)
+    return view(needs, request, dispatchId)
   })
   done()
+}
+
+/** What people do with a recorded dispatch: retry it, cancel it, move it to another time, or resolve an uncertain step. */
+export const dispatchActionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, needs) => {
+  await app.register(courseRoutes, needs)
+  await app.register(statusRoutes, needs)
+  await app.register(planRoutes, needs)
 }

@@ -4,19 +4,15 @@ import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, Dispatc
 import { countDispatches, type DocumentUrl, eventViewOf, listDispatches, listEvents, listExchanges, type Pipeline, requestViewOf,
   vendorCallOf, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
 import { requireSince } from './since.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
 type Options = { database: Database, documentUrl: DocumentUrl, pipeline: Pick<Pipeline, 'explain'> }
 
-/** What became of the company's dispatches. */
-export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
-  app,
-  { database, documentUrl, pipeline },
-  done
-) => {
+/** All of them: listed and counted. */
+const listRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, documentUrl }, done) => {
   app.get('/api/v1/dispatches', {
     config: { scopes: ['read_own', 'read_all'], errors: ['validation_error'] },
     schema: {
@@ -65,7 +61,11 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     const data = await countDispatches(database, actor.companyId, { from, to, ...sight, ...test !== undefined && { test } })
     return { from: from.toISOString(), to: to.toISOString(), data }
   })
+  done()
+}
 
+/** One of them: its state, the choices of its providers, its request. */
+const oneRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, documentUrl, pipeline }, done) => {
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
     config: { scopes: ['read_own', 'read_all'], errors: ['not_found'] },
     schema: {
@@ -100,7 +100,11 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     if (view !== undefined) return view
     throw new DispatchError('document_expired', 'The data of the request is no longer kept.', { dispatchId: record.dispatch_id })
   })
+  done()
+}
 
+/** What has happened to one: the calls to its vendors, and its timeline. */
+const historyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database }, done) => {
   app.get<{ Params: { id: string }, Querystring: UuidPageQuery }>('/api/v1/dispatches/:id/calls', {
     config: { scopes: ['read_own', 'read_all'], roles: ['admin'], errors: ['not_found', 'validation_error'] },
     schema: {
@@ -141,6 +145,13 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     return pageOf(rows, limit, ({ id }: EventView) => id, (row) => eventViewOf(row, services, apiVersion))
   })
   done()
+}
+
+/** What became of the company's dispatches. */
+export const dispatchesRoutes: FastifyPluginAsyncTypebox<Options> = async (app, needs) => {
+  await app.register(listRoutes, needs)
+  await app.register(oneRoutes, needs)
+  await app.register(historyRoutes, needs)
 }
 
 /** In milliseconds. */

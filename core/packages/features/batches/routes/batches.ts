@@ -1,7 +1,7 @@
 import { BatchView, type ErrorWord, IdempotencyHeaders, page } from '@dispatch/contract'
 import { auditAuthorOf, compileValidator, contentDisposition, idempotencyKeyOf, pageOf, resourceNotFound,
   uuidIn } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Readable } from 'node:stream'
 import { BatchForm, BatchListQuery, BatchQuery, ResultsQuery, ResultView } from '../contract/batches.ts'
 import type { Batches } from '../service/batches.ts'
@@ -43,13 +43,10 @@ const Results = {
   content: { 'application/x-ndjson': { schema: ResultView }, 'text/csv': { schema: { type: 'string' } } }
 }
 
-/** Many dispatches in one file. */
-export const batchesRoutes: FastifyPluginCallbackTypebox<{ batches: Batches }> = (app, { batches }, done) => {
-  // The handler reads the body bit by bit.
-  app.addContentTypeParser([...Object.keys(formats), 'multipart/form-data'], (_request, _body, parsed) => {
-    parsed(null)
-  })
+type Needs = { batches: Batches }
 
+/** Taking a batch in. */
+const takingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, done) => {
   app.post<{ Querystring: BatchQuery }>('/api/v1/batches', {
     config: {
       errors: ['validation_failed', 'idempotency_in_progress', 'idempotency_key_reused', 'timeout'],
@@ -84,7 +81,11 @@ export const batchesRoutes: FastifyPluginCallbackTypebox<{ batches: Batches }> =
     if (replayed) reply.header('idempotency-replayed', 'true')
     return reply.code(202).header('location', `/api/v1/batches/${batch.batchId}`).send(batch)
   })
+  done()
+}
 
+/** What has become of batches, and of their rows. */
+const readingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, done) => {
   app.get('/api/v1/batches', {
     config: { errors: ['validation_error'] },
     schema: {
@@ -133,7 +134,11 @@ export const batchesRoutes: FastifyPluginCallbackTypebox<{ batches: Batches }> =
       'cache-control': 'private, no-store'
     }).send(Readable.from(write(results)))
   })
+  done()
+}
 
+/** What is done with a batch that is there. */
+const actionRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, done) => {
   const actions = [
     ['pause', 'pauseBatch',
       'Pauses a batch: what is under way goes on to its end; what is queued, also for its `sendAt`, waits until the batch goes on.'],
@@ -153,4 +158,15 @@ export const batchesRoutes: FastifyPluginCallbackTypebox<{ batches: Batches }> =
     })
   }
   done()
+}
+
+/** Many dispatches in one file. */
+export const batchesRoutes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  // The handler reads the body bit by bit.
+  app.addContentTypeParser([...Object.keys(formats), 'multipart/form-data'], (_request, _body, parsed) => {
+    parsed(null)
+  })
+  await app.register(takingRoutes, needs)
+  await app.register(readingRoutes, needs)
+  await app.register(actionRoutes, needs)
 }

@@ -1,7 +1,7 @@
 import { CallbackView, EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, isSince, NewCallbackSecret,
   NewEndpointBody, NewEndpointView, Nothing, page, ResendBody, Resent, type Version } from '@dispatch/contract'
 import { auditAuthorOf, pageOf, requireSince, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type EndpointCallbacks, maxResent } from '../service/endpoint-callbacks.ts'
 import { type CallbackEndpoints, maxEndpoints } from '../service/endpoints.ts'
@@ -13,8 +13,8 @@ type ById = { Params: { id: string } }
 const path = '/api/v1/company/callback-endpoints'
 const tags = ['Callbacks']
 
-/** The endpoints of a company: they receive callbacks about every dispatch, beside the address that a dispatch has itself. */
-export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endpoints, endpointCallbacks }, done) => {
+/** Endpoints themselves. */
+const endpointRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endpoints }, done) => {
   app.get(path, {
     config: { errors: [] },
     schema: {
@@ -82,7 +82,11 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<EndpointNeeds
     if (!removed) throw resourceNotFound('callback endpoint', request.params.id)
     return reply.code(204).send(null)
   })
+  done()
+}
 
+/** The secret of an endpoint, and a trial of it. */
+const trialRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endpoints }, done) => {
   app.post<ById>(`${path}/:id/secret`, {
     config: { errors: ['not_found'] },
     schema: {
@@ -105,7 +109,11 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<EndpointNeeds
       response: { 200: EndpointTest }
     }
   }, async (request) => found(request, await endpoints.test(auditAuthorOf(request), idIn(request))))
+  done()
+}
 
+/** What is sent to an endpoint. */
+const callbackRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endpoints, endpointCallbacks }, done) => {
   app.get<ById & { Querystring: EndpointCallbackQuery }>(`${path}/:id/callbacks`, {
     config: { errors: ['not_found', 'validation_error'] },
     schema: {
@@ -133,6 +141,13 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<EndpointNeeds
     }
   }, async (request) => found(request, await endpointCallbacks.resend(auditAuthorOf(request), idIn(request), new Date(request.body.since))))
   done()
+}
+
+/** The endpoints of a company: they receive callbacks about every dispatch, beside the address that a dispatch has itself. */
+export const callbackEndpointsRoutes: FastifyPluginAsyncTypebox<EndpointNeeds> = async (app, needs) => {
+  await app.register(endpointRoutes, needs)
+  await app.register(trialRoutes, needs)
+  await app.register(callbackRoutes, needs)
 }
 
 /** What came with 1.1.0 is shown since then. */

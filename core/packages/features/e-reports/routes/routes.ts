@@ -1,7 +1,7 @@
 import { createFairSemaphore } from '@dispatch/common'
 import { DispatchError, Nothing, page, UuidPageQuery } from '@dispatch/contract'
 import { auditAuthorOf, contentDisposition, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { EReportSettings, EReportSummary, EReportView, NewEReport } from '../contract/e-reports.ts'
 import type { EReports } from '../service/e-reports.ts'
@@ -47,19 +47,12 @@ const File = {
   content: { 'application/xml': { schema: { type: 'string', format: 'binary' } } }
 }
 
-/** What a company reports to the French tax authority beside its e-invoices. */
-export const routes: FastifyPluginCallbackTypebox<{ eReports: EReports }> = (app, { eReports }, done) => {
-  const by = (request: FastifyRequest) => ({ actor: request.actor, author: auditAuthorOf(request), requestId: request.id })
+type Needs = { eReports: EReports }
 
-  /** What is read for a report keeps the process busy: so many are made at once. */
-  const making = createFairSemaphore({
-    total: 2,
-    perOwner: 1,
-    waiting: 10,
-    full: () =>
-      new DispatchError('rate_limited', 'Other reports of the company are being made: try again in a few seconds.', { retryAfter: 5 })
-  })
+const by = (request: FastifyRequest) => ({ actor: request.actor, author: auditAuthorOf(request), requestId: request.id })
 
+/** As whom the company reports. */
+const settingsRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { eReports }, done) => {
   app.get('/api/v1/e-reports/settings', {
     config: { errors: ['not_found'] },
     schema: {
@@ -85,6 +78,19 @@ export const routes: FastifyPluginCallbackTypebox<{ eReports: EReports }> = (app
       response: { 200: EReportSettings }
     }
   }, async (request) => eReports.setSettings(by(request), request.body))
+  done()
+}
+
+/** Reports: listed and made. */
+const makingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { eReports }, done) => {
+  /** What is read for a report keeps the process busy: so many are made at once. */
+  const making = createFairSemaphore({
+    total: 2,
+    perOwner: 1,
+    waiting: 10,
+    full: () =>
+      new DispatchError('rate_limited', 'Other reports of the company are being made: try again in a few seconds.', { retryAfter: 5 })
+  })
 
   app.get('/api/v1/e-reports', {
     config: { errors: ['validation_error'] },
@@ -117,7 +123,11 @@ export const routes: FastifyPluginCallbackTypebox<{ eReports: EReports }> = (app
     const report = await making.run(request.actor.companyId, () => eReports.make(by(request), request.body))
     return reply.code(201).header('location', `/api/v1/e-reports/${report.id}`).send(report)
   })
+  done()
+}
 
+/** A report: what stands in it, and what becomes of it. */
+const oneRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { eReports }, done) => {
   app.get<Named>('/api/v1/e-reports/:id', {
     config: { errors: ['not_found'] },
     schema: { operationId: 'readEReport', tags, summary: 'Reads a report, with what has become of it.', response: { 200: Told } }
@@ -171,4 +181,11 @@ export const routes: FastifyPluginCallbackTypebox<{ eReports: EReports }> = (app
     return reply.code(204).send(null)
   })
   done()
+}
+
+/** What a company reports to the French tax authority beside its e-invoices. */
+export const routes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  await app.register(settingsRoutes, needs)
+  await app.register(makingRoutes, needs)
+  await app.register(oneRoutes, needs)
 }

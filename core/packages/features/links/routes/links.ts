@@ -1,6 +1,6 @@
 import { Nothing, page } from '@dispatch/contract'
 import { auditAuthorOf, integerIn, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { ForgottenBody, ForgottenView, InvitationBody, InvitationQuery, InvitationView, InvitationWithLink, LinkBody, LinkQuery,
   LinkUseBody, LinkView, PasswordLinkView } from '../contract/links.ts'
@@ -13,8 +13,10 @@ type LinkQuery = Static<typeof LinkQuery>
 const mailing = ['rate_limited', 'expectation_failed', 'validation_failed', 'configuration_missing', 'insufficient_credits',
   'budget_exceeded'] as const
 
-/** Invitations, links for another password, and what the holder of such a link does. What holds a secret must not be cached. */
-export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app, { links }, done) => {
+type Needs = { links: Links }
+
+/** Invitations of the company, by its admins. */
+const invitationRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { links }, done) => {
   app.get<{ Querystring: Static<typeof InvitationQuery> }>('/api/v1/company/invitations', {
     config: { errors: ['validation_error'] },
     schema: {
@@ -78,7 +80,11 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
     if (!await links.withdraw({ actor, author: auditAuthorOf(request) }, uuidIn(id, 'invitation'))) throw resourceNotFound('invitation', id)
     return reply.code(204).send(null)
   })
+  done()
+}
 
+/** Links for another password: from an admin, or for who has forgotten theirs. */
+const passwordRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { links }, done) => {
   app.post<Named & { Querystring: LinkQuery }>('/api/v1/users/:id/password-link', {
     config: { errors: ['not_found', 'conflict', ...mailing] },
     schema: {
@@ -122,7 +128,11 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
     await links.forgotten(body, { address: ip, requestId: id })
     return reply.code(202).send(null)
   })
+  done()
+}
 
+/** What the holder of a link does. */
+const holderRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { links }, done) => {
   app.post('/auth/links/read', {
     config: { limit: 'auth', errors: ['not_found', 'forbidden', 'rate_limited'] },
     schema: {
@@ -150,4 +160,11 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
     return reply.code(204).header('cache-control', 'no-store').send(null)
   })
   done()
+}
+
+/** Invitations, links for another password, and what the holder of such a link does. What holds a secret must not be cached. */
+export const linksRoutes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  await app.register(invitationRoutes, needs)
+  await app.register(passwordRoutes, needs)
+  await app.register(holderRoutes, needs)
 }

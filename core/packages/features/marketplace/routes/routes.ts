@@ -1,7 +1,7 @@
-import type { Actor } from '@dispatch/accounts'
+import type { Actor, AuditStamp } from '@dispatch/accounts'
 import { Nothing, page, refusal } from '@dispatch/contract'
 import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { AdapterComparison, AdapterDetail, AdapterEffects, AdapterView, CatalogView, ComparisonQuery, EffectsQuery, ForceQuery, InstallBody,
@@ -20,24 +20,30 @@ const changes = { errors: ['not_found', 'conflict'] } as const
 const slow = ['provider_unavailable', 'timeout'] as const
 const installs = { errors: ['not_found', 'conflict', 'consent_required', 'validation_failed', ...slow] } as const
 
-/** Adapters: operators take them in, install, upgrade and offer them; admins read what is offered to their company. */
-export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace, now }, done) => {
-  const stampOf = (request: FastifyRequest) => ({ author: auditAuthorOf(request), at: now() })
-  const readerOf = ({ companyId, role }: Actor) => ({ companyId, isOperator: role === 'operator' })
+const readerOf = ({ companyId, role }: Actor) => ({ companyId, isOperator: role === 'operator' })
+const stampOf = ({ now }: Pick<Options, 'now'>, request: FastifyRequest): AuditStamp => ({ author: auditAuthorOf(request), at: now() })
 
-  async function detail (code: string, actor: Actor): Promise<AdapterDetail> {
-    const [known, reader] = [await marketplace.find(code), readerOf(actor)]
-    const found = detailOf(known, reader, reader.isOperator ? await marketplace.lookAround(known, now()) : undefined)
-    if (found === undefined) throw resourceNotFound('adapter', code)
-    return found
-  }
+async function detail ({ marketplace, now }: Options, code: string, actor: Actor): Promise<AdapterDetail> {
+  const [known, reader] = [await marketplace.find(code), readerOf(actor)]
+  const found = detailOf(known, reader, reader.isOperator ? await marketplace.lookAround(known, now()) : undefined)
+  if (found === undefined) throw resourceNotFound('adapter', code)
+  return found
+}
 
-  /** Makes a change of the adapter that a path names, and answers with the adapter. */
-  async function changed (request: FastifyRequest, change: (code: string, stamp: ReturnType<typeof stampOf>) => Promise<void>) {
-    const code = codeIn((request.params as Named['Params']).code)
-    await change(code, stampOf(request))
-    return detail(code, request.actor)
-  }
+/** Makes a change of the adapter that a path names, and answers with the adapter. */
+async function changed (
+  options: Options,
+  request: FastifyRequest,
+  change: (code: string, stamp: AuditStamp) => Promise<void>
+): Promise<AdapterDetail> {
+  const code = codeIn((request.params as Named['Params']).code)
+  await change(code, stampOf(options, request))
+  return detail(options, code, request.actor)
+}
+
+/** What there is. */
+const readingRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done) => {
+  const { marketplace, now } = options
 
   app.get('/api/v1/marketplace', {
     config: { errors: ['validation_error'] },
@@ -56,7 +62,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
   app.get<Named>('/api/v1/marketplace/:code', {
     config: { errors: ['not_found'] },
     schema: { operationId: 'readAdapter', tags, summary: 'Reads an adapter: its versions, manifest, form and health.', response: one }
-  }, ({ actor, params }) => detail(codeIn(params.code), actor))
+  }, ({ actor, params }) => detail(options, codeIn(params.code), actor))
 
   app.get('/api/v1/marketplace-comparison', {
     config: { errors: ['validation_error', 'not_found'] },
@@ -68,7 +74,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       response: { 200: AdapterComparison }
     }
   }, async ({ actor, query: { codes } }) => ({
-    data: await Promise.all([...new Set(codes.split(','))].map((code) => detail(code, actor)))
+    data: await Promise.all([...new Set(codes.split(','))].map((code) => detail(options, code, actor)))
   }))
 
   app.get<Named & { Querystring: Static<typeof EffectsQuery> }>('/api/v1/marketplace/:code/effects', {
@@ -84,6 +90,12 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
     const asked = askedIn(query)
     return effectsView(await marketplace.effects(codeIn(params.code), asked, now()), asked)
   })
+  done()
+}
+
+/** What comes from outside: packages and catalogs. */
+const sourceRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done) => {
+  const { marketplace } = options
 
   app.post('/api/v1/marketplace/packages', {
     bodyLimit,
@@ -97,12 +109,12 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
     }
   }, async (request, reply) => {
     const { body: { package: bytes, npm, registry, publisher } } = request
-    const stamp = stampOf(request)
+    const stamp = stampOf(options, request)
     if ((bytes === undefined) === (npm === undefined)) throw refusal('validation_failed', [neither])
     const { code } = npm === undefined
       ? await marketplace.add(Buffer.from(bytes ?? '', 'base64'), { publisher }, stamp)
       : await marketplace.addFromRegistry({ npm, registry, publisher }, stamp)
-    return reply.code(201).send(await detail(code, request.actor))
+    return reply.code(201).send(await detail(options, code, request.actor))
   })
 
   app.post('/api/v1/marketplace/refresh', {
@@ -113,7 +125,13 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       summary: 'Reads the catalogs again (operators). What they have revoked stops; nothing is upgraded.',
       response: { 200: page(CatalogView) }
     }
-  }, async (request) => ({ data: await marketplace.refresh(stampOf(request)), nextCursor: null }))
+  }, async (request) => ({ data: await marketplace.refresh(stampOf(options, request)), nextCursor: null }))
+  done()
+}
+
+/** Which version of an adapter runs. */
+const versionRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done) => {
+  const { marketplace } = options
 
   app.post('/api/v1/marketplace/:code/install', {
     config: installs,
@@ -124,7 +142,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       body: InstallBody,
       response: one
     }
-  }, (request) => changed(request, (code, stamp) => marketplace.install(code, request.body, stamp)))
+  }, (request) => changed(options, request, (code, stamp) => marketplace.install(code, request.body, stamp)))
 
   app.post('/api/v1/marketplace/:code/upgrade', {
     config: installs,
@@ -139,7 +157,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       body: UpgradeBody,
       response: one
     }
-  }, (request) => changed(request, (code, stamp) => marketplace.upgrade(code, { ...request.body, ...request.query }, stamp)))
+  }, (request) => changed(options, request, (code, stamp) => marketplace.upgrade(code, { ...request.body, ...request.query }, stamp)))
 
   const actions = [
     ['enable', 'enableAdapter', 'Enables an adapter again (operators).', marketplace.enable],
@@ -147,7 +165,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
   ] as const
   for (const [word, operationId, summary, change] of actions) {
     app.post(`/api/v1/marketplace/:code/${word}`, { config: changes, schema: { operationId, tags, summary, response: one } }, (request) =>
-      changed(request, change))
+      changed(options, request, change))
   }
 
   app.post('/api/v1/marketplace/:code/rollback', {
@@ -161,7 +179,13 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       querystring: RollbackQuery,
       response: one
     }
-  }, (request) => changed(request, (code, stamp) => marketplace.rollBack(code, request.query, stamp)))
+  }, (request) => changed(options, request, (code, stamp) => marketplace.rollBack(code, request.query, stamp)))
+  done()
+}
+
+/** To whom an adapter is offered, and its end. */
+const offerRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done) => {
+  const { marketplace } = options
 
   app.put('/api/v1/marketplace/:code/offer', {
     config: { errors: ['not_found', 'conflict', 'validation_failed'] },
@@ -176,7 +200,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
     }
   }, (request) => {
     const { companies } = request.body
-    return changed(request,
+    return changed(options, request,
       (code, stamp) => marketplace.offer(code, { companies: companies === 'all' ? null : companies, ...request.query }, stamp))
   })
 
@@ -189,10 +213,18 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
-    await marketplace.remove(codeIn((request.params as Named['Params']).code), stampOf(request))
+    await marketplace.remove(codeIn((request.params as Named['Params']).code), stampOf(options, request))
     return reply.code(204).send(null)
   })
   done()
+}
+
+/** Adapters: operators take them in, install, upgrade and offer them; admins read what is offered to their company. */
+export const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  await app.register(readingRoutes, options)
+  await app.register(sourceRoutes, options)
+  await app.register(versionRoutes, options)
+  await app.register(offerRoutes, options)
 }
 
 function askedIn ({ change, version, companies = '' }: Static<typeof EffectsQuery>): RequestedChange {

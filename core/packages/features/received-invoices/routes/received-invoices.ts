@@ -1,8 +1,8 @@
 import { requireService } from '@dispatch/accounts'
-import { createFairSemaphore } from '@dispatch/common'
+import { createFairSemaphore, type FairSemaphore } from '@dispatch/common'
 import { AnyJsonObject, DispatchError, page } from '@dispatch/contract'
 import { auditAuthorOf, contentDisposition, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { InvoiceReader } from '../../e-invoices/service/reader.ts'
 import { AnswerBody, AnswerView, FileQuery, ReceivedInvoiceDetails, ReceivedInvoiceView, ReceivedQuery, ReceptionBody,
   ReceptionView } from '../contract/received-invoices.ts'
@@ -81,11 +81,11 @@ const File = {
 type Named = { Params: { id: string } }
 type Needs = { receivedInvoices: ReceivedInvoices, receivedInvoiceAnswers: Answers, invoiceReader: InvoiceReader }
 
-/** E-invoices that others have sent to a company. */
-export const receivedRoutes: FastifyPluginCallbackTypebox<Needs> = (app, needs, done) => {
-  const { receivedInvoices, receivedInvoiceAnswers, invoiceReader } = needs
-  /** A file is in memory while it is read: so few are at once. */
-  const reading = createFairSemaphore({
+/** `reading`: a file is in memory while it is read, so few are at once. */
+type Options = Needs & { reading: FairSemaphore }
+
+function createReading (): FairSemaphore {
+  return createFairSemaphore({
     total: 4,
     perOwner: 1,
     waiting: 20,
@@ -94,12 +94,10 @@ export const receivedRoutes: FastifyPluginCallbackTypebox<Needs> = (app, needs, 
         retryAfter: 5
       })
   })
+}
 
-  app.addHook('preHandler', ({ actor }, _reply, passed) => {
-    requireService(actor, asService)
-    passed()
-  })
-
+/** What has come, and what stands in it. */
+const readingRoutes: FastifyPluginCallbackTypebox<Options> = (app, { receivedInvoices, invoiceReader, reading }, done) => {
   app.get<{ Querystring: ReceivedQuery }>(path, {
     config: { errors: ['validation_error'] },
     schema: {
@@ -158,7 +156,11 @@ export const receivedRoutes: FastifyPluginCallbackTypebox<Needs> = (app, needs, 
       }).send(Buffer.from(made.bytes.buffer, made.bytes.byteOffset, made.bytes.byteLength))
     })
   })
+  done()
+}
 
+/** What the company says of it. */
+const answerRoutes: FastifyPluginCallbackTypebox<Options> = (app, { receivedInvoiceAnswers, reading }, done) => {
   app.post<Named & { Body: AnswerBody }>(`${path}/:id/statuses`, {
     config: {
       errors: ['validation_error', 'validation_failed', 'not_found', 'conflict', 'provider_unavailable', 'outcome_unknown',
@@ -180,7 +182,11 @@ export const receivedRoutes: FastifyPluginCallbackTypebox<Needs> = (app, needs, 
     const { actor, params: { id }, body } = request
     return await receivedInvoiceAnswers.say(actor, auditAuthorOf(request), uuidIn(id, 'received invoice'), body, reading.run) ?? absent(id)
   })
+  done()
+}
 
+/** By which providers e-invoices come. */
+const receptionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { receivedInvoices }, done) => {
   app.get('/api/v1/e-invoices/receptions', {
     config: { errors: [] },
     schema: {
@@ -210,6 +216,18 @@ export const receivedRoutes: FastifyPluginCallbackTypebox<Needs> = (app, needs, 
     return set
   })
   done()
+}
+
+/** E-invoices that others have sent to a company. */
+export const receivedRoutes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  app.addHook('preHandler', ({ actor }, _reply, passed) => {
+    requireService(actor, asService)
+    passed()
+  })
+  const options = { ...needs, reading: createReading() }
+  await app.register(readingRoutes, options)
+  await app.register(answerRoutes, options)
+  await app.register(receptionRoutes, options)
 }
 
 function absent (id: string): never {

@@ -1,6 +1,6 @@
 import { page, UuidPageQuery } from '@dispatch/contract'
 import { auditAuthorOf, contentDisposition, decoded, integerIn, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
@@ -24,15 +24,12 @@ const File = {
   content: { 'application/x-ndjson': { schema: SuppressionView }, 'text/csv': { schema: { type: 'string' } } }
 }
 
-/** To whom a company sends nothing. */
-export const suppressionRoutes: FastifyPluginCallbackTypebox<{ suppressions: Suppressions }> = (app, { suppressions }, done) => {
-  app.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    const bytes = await decoded(body, request.headers['content-encoding'], request.routeOptions.bodyLimit)
-    const { channel, reason } = request.query as ImportQuery
-    return await readCsv(bytes, { ...channel !== undefined && { channel }, ...reason !== undefined && { reason } })
-  })
-  const by = (request: FastifyRequest) => ({ actor: request.actor, author: auditAuthorOf(request) })
+type Needs = { suppressions: Suppressions }
 
+const by = (request: FastifyRequest) => ({ actor: request.actor, author: auditAuthorOf(request) })
+
+/** One suppression after the other, and many at once. */
+const listRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { suppressions }, done) => {
   app.get('/api/v1/suppressions', {
     config: { errors: ['validation_error'] },
     schema: {
@@ -97,7 +94,11 @@ export const suppressionRoutes: FastifyPluginCallbackTypebox<{ suppressions: Sup
       'cache-control': 'no-store'
     }).send(Readable.from(write(suppressions.all(actor.companyId, filter))))
   })
+  done()
+}
 
+/** Templates that are sent all the same. */
+const transactionalRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { suppressions }, done) => {
   app.get('/api/v1/suppressions/templates', {
     config: { errors: [] },
     schema: {
@@ -124,7 +125,11 @@ export const suppressionRoutes: FastifyPluginCallbackTypebox<{ suppressions: Sup
     if (templateId === undefined) throw resourceNotFound('template', id)
     return await suppressions.setTransactional(by(request), { templateId, reasons })
   })
+  done()
+}
 
+/** A suppression by its id. */
+const oneRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { suppressions }, done) => {
   app.get<Named>('/api/v1/suppressions/:id', {
     config: { errors: ['not_found'] },
     schema: { operationId: 'readSuppression', tags, summary: 'Reads a suppression.', response: { 200: SuppressionView } }
@@ -149,4 +154,16 @@ export const suppressionRoutes: FastifyPluginCallbackTypebox<{ suppressions: Sup
     return reply.code(204).send(null)
   })
   done()
+}
+
+/** To whom a company sends nothing. */
+export const suppressionRoutes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  app.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const bytes = await decoded(body, request.headers['content-encoding'], request.routeOptions.bodyLimit)
+    const { channel, reason } = request.query as ImportQuery
+    return await readCsv(bytes, { ...channel !== undefined && { channel }, ...reason !== undefined && { reason } })
+  })
+  await app.register(listRoutes, needs)
+  await app.register(transactionalRoutes, needs)
+  await app.register(oneRoutes, needs)
 }

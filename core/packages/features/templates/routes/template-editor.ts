@@ -4,7 +4,7 @@ import type { Database } from '@dispatch/database'
 import { fileFormats } from '@dispatch/documents'
 import { eInvoiceFormats } from '@dispatch/einvoice'
 import { auditAuthorOf, contentDisposition } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NextVersionBody, PreviewBody, PreviewTextBody, ProfilesBody, ProfilesView, PublishBody, TemplateAnswer, TemplateBody,
   TemplateDetail, VersionCheck, VersionQuery } from '../contract/templates.ts'
@@ -42,20 +42,18 @@ const profilesExample: ProfilesView = {
   }]
 }
 
-/** Editing (admins) and previewing the templates of a company. */
-export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor: TemplateEditor, database: Database, now: () => Date }> = (
-  app,
-  { templateEditor, database, now },
-  done
-) => {
+type Needs = { templateEditor: TemplateEditor, database: Database, now: () => Date }
+
+const numberOf = async (database: Database, { actor, params }: Pick<FastifyRequest<Named>, 'actor' | 'params'>): Promise<number> =>
+  (await findTemplate(database, actor.companyId, params.id)).id
+
+/** Drafts, and what becomes of them. */
+const writingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { templateEditor, database, now }, done) => {
   /** The author of a change. */
   function by (request: FastifyRequest): TemplateAuthor {
     const { companyId, services } = request.actor
     return { companyId, services, author: auditAuthorOf(request), at: now() }
   }
-
-  const numbered = async ({ actor, params }: { actor: FastifyRequest['actor'], params: Named['Params'] }): Promise<number> =>
-    (await findTemplate(database, actor.companyId, params.id)).id
 
   app.post('/api/v1/templates', {
     config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
@@ -79,7 +77,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       body: NextVersionBody,
       response: { 200: TemplateAnswer }
     }
-  }, async (request) => answerOf(await templateEditor.change(by(request), await numbered(request), request.body)))
+  }, async (request) => answerOf(await templateEditor.change(by(request), await numberOf(database, request), request.body)))
 
   app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
     config: { errors: ['template_not_found', 'conflict'] },
@@ -90,7 +88,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       body: PublishBody,
       response: { 200: TemplateDetail }
     }
-  }, async (request) => detailOf(await templateEditor.publish(by(request), await numbered(request), request.body.version)))
+  }, async (request) => detailOf(await templateEditor.publish(by(request), await numberOf(database, request), request.body.version)))
 
   app.get<Named & { Querystring: VersionQuery }>('/api/v1/templates/:id/check', {
     config: { errors: ['template_not_found', 'validation_error', 'provider_unavailable'] },
@@ -116,10 +114,14 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
-    await templateEditor.remove(by(request), await numbered(request))
+    await templateEditor.remove(by(request), await numberOf(database, request))
     return reply.code(204).send()
   })
+  done()
+}
 
+/** What a template makes, which is not kept. */
+const previewRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { templateEditor, database }, done) => {
   app.post<Named & { Body: PreviewBody }>('/api/v1/templates/:id/preview', {
     config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
     preValidation: orNothing,
@@ -167,6 +169,12 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     }
   }, async ({ actor, body }, reply) => show(reply, await templateEditor.previewText(actor.companyId, body)))
   done()
+}
+
+/** Editing (admins) and previewing the templates of a company. */
+export const templateEditorRoutes: FastifyPluginAsyncTypebox<Needs> = async (app, needs) => {
+  await app.register(writingRoutes, needs)
+  await app.register(previewRoutes, needs)
 }
 
 /** A request without a body uses the defaults. */
