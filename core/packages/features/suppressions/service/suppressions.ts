@@ -1,16 +1,15 @@
 import { type AuditAuthor, noteAudit, type UserRef } from '@dispatch/accounts'
 import type { Problem } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
-import { type RecipientBook, recipientsIn, suppressed, type Templates } from '@dispatch/core'
+import type { RecipientBook, Templates } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
-import { isServiceName, type ServiceName, services, type SuppressionReason } from '@dispatch/services'
-import { isWithoutKey } from '@dispatch/tables'
+import { isServiceName, services } from '@dispatch/services'
 import type { ImportView, SuppressionBody, SuppressionFilter, SuppressionView, TransactionalView } from '../contract/suppressions.ts'
-import { addSuppressions, companyName, fieldsOf, findSuppressed, findSuppression, isSuppressed, listSuppressions, listTransactional,
-  type NewSuppression, readSuppressed, removeStopped, removeSuppression, setTransactional,
-  type SuppressionRow } from '../store/suppressions.ts'
+import { addSuppressions, companyName, findSuppressed, findSuppression, listSuppressions, listTransactional, readSuppressed,
+  removeSuppression, setTransactional, type SuppressionRow } from '../store/suppressions.ts'
 import { createAddressHashes } from './address-hashes.ts'
+import { createRecipientBook, rowOf } from './book.ts'
 import { createUnsubscribeLinks, type Subscription } from './unsubscribe-links.ts'
 
 /** Who changes something for a company. */
@@ -54,15 +53,6 @@ type Options = {
 export function createSuppressions ({ database, templates, linkKey, publicUrl, newId, now }: Options): Suppressions {
   const links = createUnsubscribeLinks(linkKey)
   const hashOf = createAddressHashes(linkKey)
-  const rowOf = ({ channel, address, reason = 'manual', note }: SuppressionBody, userId: number | null): NewSuppression => ({
-    suppression_id: newId(),
-    channel,
-    address,
-    reason,
-    note: note ?? null,
-    user_id: userId,
-    dispatch_id: null
-  })
   const noted = ({ actor: { companyId }, author }: Changing, action: string, id: string, facts = {}) => ({
     companyId,
     author,
@@ -73,48 +63,7 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
   })
 
   return {
-    async screen (companyId, recipients) {
-      const keys = recipients.flatMap(({ service: channel, address }) =>
-        [address, hashOf({ companyId, channel, address })]
-          .map((one) => ({ channel, address: one }))
-      )
-      const found = await findSuppressed(database, companyId, keys)
-      if (found.length === 0) return []
-      const templateIds = recipients.flatMap(({ templateId }) => templateId ?? [])
-      const allowed = templateIds.length === 0
-        ? new Map<number, readonly string[]>()
-        : await listTransactional(database, companyId, templateIds)
-      return recipients.flatMap(({ service, address, path, templateId = 0 }) => {
-        const hashed = hashOf({ companyId, channel: service, address })
-        const row = found.find((one) => one.channel === service && (one.address === address || one.address === hashed))
-        return row === undefined || allowed.get(templateId)?.includes(row.reason) === true ? [] : [problemOf({ ...row, address }, path)]
-      })
-    },
-
-    async told (queries, { companyId, dispatchId, stepId, service, sandbox }, status, facts) {
-      const { recipients } = services[service]
-      const reason = recipients?.suppressedBy?.[status]
-      if (recipients === undefined || reason === undefined || sandbox) return
-      const { recipient } = facts
-      const address = typeof recipient === 'string' ? recipients.known(recipient) : onlyOne(service, await fieldsOf(queries, stepId))
-      if (address === undefined) return
-      await addSuppressions(queries, companyId, [{ ...rowOf({ channel: service, address, reason }, null), dispatch_id: dispatchId }],
-        database.now)
-    },
-
-    async answered (queries, companyId, { service: channel, address }, wants) {
-      const hashed = hashOf({ companyId, channel, address })
-      if (wants === 'more') {
-        await removeStopped(queries, companyId, channel, [address, hashed])
-        return
-      }
-      // Who was erased, and is suppressed already, is not written down again.
-      if (await isSuppressed(queries, companyId, { channel, address: hashed })) return
-      await addSuppressions(queries, companyId, [rowOf({ channel, address, reason: 'stopped' }, null)], database.now)
-    },
-
-    unsubscribeUrl: (companyId, { service: channel, address }) =>
-      `${publicUrl}/unsubscribe?t=${links.sign({ companyId, channel, address })}`,
+    ...createRecipientBook({ database, hashOf, links, publicUrl, newId }),
 
     list: async (companyId, filter, page) => (await listSuppressions(database, companyId, filter, page)).map(viewOf),
 
@@ -137,7 +86,7 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
       const [known] = knownOf([body], (_, field) => `/${field}`)
       if (known === undefined) throw new TypeError('One body is one suppression.')
       return database.company(companyId, async (queries) => {
-        const row = rowOf(known, userId)
+        const row = rowOf(newId(), known, userId)
         const isNew = await addSuppressions(queries, companyId, [row], database.now) === 1
         if (isNew) await noteAudit(queries, noted(by, 'added', row.suppression_id, { channel: row.channel, reason: row.reason }))
         return { suppression: viewOf(await readSuppressed(queries, companyId, known)), isNew }
@@ -146,7 +95,7 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
 
     async import (by, bodies) {
       const { actor: { companyId, userId } } = by
-      const rows = knownOf(bodies, (index, field) => `/suppressions/${index}/${field}`).map((body) => rowOf(body, userId))
+      const rows = knownOf(bodies, (index, field) => `/suppressions/${index}/${field}`).map((body) => rowOf(newId(), body, userId))
       return database.company(companyId, async (queries) => {
         let added = 0
         for (let from = 0; from < rows.length; from += together) {
@@ -196,33 +145,10 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
       const [erased] = await findSuppressed(database, companyId, [{ channel, address: hashOf({ companyId, channel, address }) }])
       if (erased !== undefined) return
       await database.company(companyId,
-        (queries) => addSuppressions(queries, companyId, [rowOf({ channel, address, reason: 'unsubscribed' }, null)], database.now))
+        (queries) =>
+          addSuppressions(queries, companyId, [rowOf(newId(), { channel, address, reason: 'unsubscribed' }, null)], database.now))
     }
   }
-}
-
-const why: Readonly<Record<SuppressionReason, string>> = {
-  hard_bounce: 'mail to it came back',
-  returned: 'a letter to it came back',
-  complaint: 'it reported a message as spam',
-  unsubscribed: 'it unsubscribed',
-  stopped: 'it answered STOP',
-  manual: 'the company wants it so'
-}
-
-function problemOf ({ address, since, reason }: SuppressionRow, path: string): Problem {
-  return {
-    path,
-    code: suppressed,
-    message: `Nothing is sent to ${address} since ${since.toISOString()} (${reason}): ${why[reason]}.`
-  }
-}
-
-/** Whom a step says something of: its recipient, where it has one alone, who is not forgotten. */
-function onlyOne (service: ServiceName, fields: Awaited<ReturnType<typeof fieldsOf>>): string | undefined {
-  if (fields === undefined || isWithoutKey(fields) || services[service].recipients?.suppressesNobody?.(fields) === true) return undefined
-  const [first, ...others] = recipientsIn({ service, fields })
-  return others.length > 0 ? undefined : first?.address
 }
 
 /** Suppressions with their addresses as they are compared. Throws `validation_failed` with all that are none. */
