@@ -67,27 +67,34 @@ void t.test('what was stored before there were keys is sealed once and whole, ho
     }
     const plainFiles = async (): Promise<number> => (await files()).filter((is) => !is).length
 
-    /** Kills the command as soon as so few are left as they are; it may also end before. */
-    async function killAt (left: () => Promise<number>, few: number): Promise<void> {
+    /** Kills the command as soon as so few are left as they are; it may also end before. Answers whether it was killed. */
+    async function killAt (left: () => Promise<number>, few: number): Promise<boolean> {
       const child = spawn(process.execPath, ['scripts/dispatch.ts', 'keys', 'seal'], {
         cwd: root,
         env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
         stdio: 'ignore'
       })
-      const ended = once(child, 'exit')
+      const ended = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>
       while (child.exitCode === null && await left() > few) await pause(1)
       child.kill('SIGKILL')
-      await ended
+      const [, signal] = await ended
+      return signal === 'SIGKILL'
     }
 
     const meanwhile: Sent[] = []
     for (const [kills, left] of [[killsOfValues, plainCalls], [killsOfFiles, plainFiles]] as const) {
+      let amidst = 0
       for (let kill = 0; kill < kills; kill++) {
         const now = await left()
-        const [one] = await Promise.all([dispatch(after), killAt(left, Math.floor(now * Math.random()))])
+        // The first one comes when a quarter is sealed, so that there is much left.
+        const few = Math.floor(now * (kill === 0 ? 0.75 : Math.random()))
+        const [one, killed] = await Promise.all([dispatch(after), killAt(left, few)])
         meanwhile.push(one)
-        t.ok(await left() <= now, `${now} were left as they are, and ${await left()} are after a kill`)
+        const rest = await left()
+        t.ok(rest <= now, `${now} were left as they are, and ${rest} are after a kill`)
+        if (killed && rest > 0 && rest < now) amidst++
       }
+      t.ok(amidst > 0, `${amidst} of ${kills} kills were in the middle of sealing`)
     }
     has(t, await seal(), { code: 0, stderr: '' })
     has(t, await seal(), { code: 0, stdout: /^0 values of the database and 0 files were sealed that were stored as they are\.\n$/ })

@@ -1,3 +1,4 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import { isServiceName, services } from '@dispatch/services'
 import { sql } from 'kysely'
 import t from 'tap'
@@ -482,6 +483,51 @@ await t.test('a mail carries what its form attaches, which the newest version ta
   const correction = JSON.stringify({ email: { ...fields, to: ['ada@example.com'] } })
   t.equal((await post(`${at}/retry`, { correction }, cookie)).status, 303)
   await until('it is sent', async () => (await send('GET', `/api/v1${at}`)).body.status === 'succeeded')
+})
+
+await t.test('a document that is there already is sent in place of a template: an uploaded one, or that of another dispatch', async (t) => {
+  const { body: { generatedDocument } } = await send('POST', '/api/invoicing', { body: invoiceRequest() })
+  const pdf = await PDFDocument.create()
+  pdf.addPage()
+  const { body: { id: fileId } } = await send('POST', '/api/v1/files?filename=Own.pdf', {
+    body: await pdf.save(),
+    headers: { 'content-type': 'application/pdf' }
+  })
+  const choice = (await open('/send', cookie)).body
+  contains(t, choice, /<select id="f-given"[^]*?<option value="postal">/)
+  lacks(t, /<select id="f-given"[^]*?<\/select>/.exec(choice)?.[0] ?? '', 'value="invoicing"')
+  t.equal((await follow('/send?given=invoicing', cookie)).status, 200, 'what takes none leads to the choice')
+
+  const at = (await open('/send?given=postal&then1=email', cookie)).headers.get('location')!.slice('/console'.length)
+  const begun = await open(at, cookie)
+  t.equal(begun.status, 200)
+  contains(t, begun.body, `<option value="${fileId}">Own.pdf</option>`)
+  for (const left of ['<iframe', 'name="json"', '/send/preview']) lacks(t, begun.body, left)
+  const empty = formIn(begun.body)
+  has(t, empty, { ':template': '', 'document.fileId': '', 'document.documentId': '', then: 'email' })
+  const refused = await post('/send/validate', empty, cookie)
+  t.ok(refused.status >= 400 && refused.status < 500, String(refused.status))
+  contains(t, refused.body, /<fieldset><legend>[^<]*<\/legend>.*?<p class="wrong">/s)
+  const lost = await post('/send/validate', { ...empty, 'document.documentId': '00000000-0000-4000-8000-000000000000' }, cookie)
+  t.equal(lost.status, 422)
+  contains(t, lost.body, 'id="f-document.documentId-wrong"')
+  t.equal((await post('/send/preview', empty, cookie)).status, 404)
+  t.equal((await post('/send/e-invoices', empty, cookie)).status, 404)
+
+  for (const [field, id, name] of [['fileId', fileId, 'Own.pdf'], ['documentId', generatedDocument.id, generatedDocument.id]] as const) {
+    const filled: Fields = { ...empty, ':once': crypto.randomUUID(), [`document.${field}`]: id, 'request.recipient.name': 'Grace Hopper' }
+    const shown = (await post('/send/check', filled, cookie)).body
+    contains(t, shown, en.sendValid)
+    contains(t, shown, `<dt>${en.document}</dt><dd>${name}</dd>`)
+    contains(t, curlIn(shown), `"document": {\n    "${field}": "${id}"\n  }`)
+    has(t, formIn((await follow(`/send?draft=${filled[':once']!}`, cookie)).body), { [`document.${field}`]: id, then: 'email' })
+    const sent = await post('/send/dispatch', filled, cookie)
+    const page = sent.headers.get('location')!.slice('/console'.length)
+    has(t, (await send('GET', `/api/v1${page}`)).body, { status: 'succeeded', services: ['postal', 'email'], template: null })
+    const anew = await post(`${page}/duplicate`, {}, cookie)
+    const again = (await open(anew.headers.get('location')!.slice('/console'.length), cookie)).body
+    has(t, formIn(again), { [`document.${field}`]: id, 'request.recipient.name': 'Grace Hopper', then: 'email' })
+  }
 })
 
 await t.test('the choice of templates and of companies goes beyond the first hundred', async (t) => {

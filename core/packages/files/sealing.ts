@@ -10,8 +10,10 @@ export type FileKeys = {
   find: (file: string, id: Uint8Array) => Promise<Uint8Array>
 }
 
-/** What a sealed file begins with: no type of file does. */
-const mark = Buffer.from('\x8bsealed\x01', 'latin1')
+/** What a sealed file begins with: no type of file does. Its last byte is the number of the layout. */
+const mark = Buffer.from('\x8bsealed\x02', 'latin1')
+/** The number of the layout of earlier builds, which no release had: another one, so that what has it does not open. */
+const earlierLayout = 1
 /** The bytes before those of the file. */
 const beginLength = mark.length + headLength
 
@@ -45,7 +47,7 @@ export function sealedWhole (key: DataKey, file: string, bytes: Uint8Array): Uin
 
 /**
  * Opens the bytes of a file as they come; those of one that was stored as it is pass. That all of them are right is known at the end, where
- * a FileDamaged is thrown otherwise. Throws as `find`.
+ * a FileDamaged is thrown otherwise; that an earlier build has sealed it is thrown before the first byte. Throws as `find`.
  */
 export async function* opened (
   find: FileKeys['find'],
@@ -66,6 +68,9 @@ export async function* opened (
       isPlain = !mayBeSealed(kept)
       if (isPlain) yield kept
       if (isPlain || kept.length < beginLength) continue
+      if (layoutOf(kept) === earlierLayout) {
+        throw new FileDamaged(file, 'it was sealed by an earlier build, and this one opens no such file')
+      }
       gcm = await opening(find, file, kept.subarray(mark.length, beginLength))
       kept = kept.subarray(beginLength)
     }
@@ -83,8 +88,14 @@ export function isSealed (bytes: Uint8Array): boolean {
 }
 
 function mayBeSealed (bytes: Uint8Array): boolean {
-  const length = Math.min(bytes.length, mark.length)
-  return mark.subarray(0, length).equals(bytes.subarray(0, length))
+  const length = Math.min(bytes.length, mark.length - 1)
+  const layout = layoutOf(bytes)
+  return mark.subarray(0, length).equals(bytes.subarray(0, length)) &&
+    (layout === undefined || layout === layoutOf(mark) || layout === earlierLayout)
+}
+
+function layoutOf (bytes: Uint8Array): number | undefined {
+  return bytes[mark.length - 1]
 }
 
 async function opening (find: FileKeys['find'], file: string, head: Uint8Array): Promise<DecipherGCM> {

@@ -10,7 +10,7 @@ import type { Visit } from '../session/visit.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
 import { datedToday } from './sample-dates.ts'
 import { withOwn } from './send-fill.ts'
-import { beginningOf, followersOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
+import { beginningOf, followersOf, followingForms, followingOf, givenForm, type ListedFile, serviceForms } from './send-forms.ts'
 import { unusable } from './settings-state.ts'
 
 /** A template that something is made of. */
@@ -25,7 +25,12 @@ export type SentTemplate = {
 
 /** What stands in the form. */
 export type Draft = {
-  template: SentTemplate
+  /** What it is made of; undefined: a document that is there already is sent. */
+  template: SentTemplate | undefined
+  /** That document: `fileId` or `documentId`. */
+  document: JsonObject
+  /** The newest files, among which it can be chosen. */
+  files: readonly ListedFile[]
   service: string
   /** The fields of the service's object in the request. */
   fields: JsonObject
@@ -56,6 +61,7 @@ export type Draft = {
 
 export type Following = { service: string, fields: JsonObject }
 
+/** `template`: its number; empty: a document that is there already. */
 type Begun = { template: string, service: string, then?: readonly string[] }
 
 /** A form makes a test, or something real, as the console does in which it is open. */
@@ -63,18 +69,18 @@ function isTest ({ mode }: Visit): boolean {
   return mode === 'test'
 }
 
-/** The form of a template as it begins: with the sample, of today. Throws `ApiRefused`. */
+/** The form of a template as it begins: with the sample, of today; or that of a document that is there already. Throws `ApiRefused`. */
 export async function beginDraft (visit: Visit, { template: id, service: asked, then = [] }: Begun): Promise<Draft> {
-  const { template, service, providers, config } = await readParts(visit, { template: id, service: asked })
-  const { documentType } = template
-  const data = await withOwn(visit, { ...template, sample: datedToday(template.sample) })
+  const parts = await readParts(visit, { template: id, service: asked })
+  const { template, service } = parts
+  const data = template === undefined ? {} : await withOwn(visit, { ...template, sample: datedToday(template.sample) })
   const form = formFor(template, data)
-  const fields = beginningOf(service, documentType)
+  const fields = beginningOf(service, template?.documentType)
   const following = chained(service, then).map((name) => ({ service: name, fields: followingOf(name) }))
   const nothing = { metadata: '', callbackUrl: '', sendAt: '', timeZone: '', usualHours: false, provider: '' }
   const sandbox = isTest(visit)
   const computes = computesAlready(template, data, form)
-  return { template, service, providers, config, sandbox, fields, following, data, form, computes, asked: 'form', ...nothing }
+  return { ...parts, document: {}, sandbox, fields, following, data, form, computes, asked: 'form', ...nothing }
 }
 
 /** Of the services that shall follow in a chain, those that can. */
@@ -87,10 +93,13 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
   const textOf = (name: string): string => body.get(name) ?? ''
   const parts = await readParts(visit, { template: textOf(':template'), service: textOf('of') })
   const { template, service } = parts
-  const sent = dataForm(template.schema, template.sample)
+  const given = template === undefined ? readSettings(givenForm([], {}), body)['document'] : undefined
+  const sent = template === undefined ? undefined : dataForm(template.schema, template.sample)
   const isForm = textOf(':written') === 'form' && sent !== undefined
-  const computed = isForm && textOf(':computes') === 'true' ? computedOf(template.service) : undefined
-  const written = isForm
+  const computed = isForm && textOf(':computes') === 'true' ? computedOf(template?.service ?? '') : undefined
+  const written = template === undefined
+    ? {}
+    : isForm
     ? { ...objectIn(textOf(':rest')), ...readSettings(sent.form, body, 'data.') }
     : objectIn(textOf('json')) ?? textOf('json')
   const data = computed === undefined || typeof written === 'string' ? written : computed.of(written)
@@ -98,6 +107,7 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
   const form = asked === 'form' && typeof data === 'object' ? formFor(template, data) : undefined
   return {
     ...parts,
+    document: isObject(given) ? given : {},
     fields: readSettings(serviceForms[service] ?? {}, body, 'request.'),
     following: chained(service, [...body.getAll('then').filter((name) => name !== textOf(':without')), textOf(':then')]).map((name) => ({
       service: name,
@@ -118,8 +128,8 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
 }
 
 /** Whether sums go on being computed: they do where all that there are follow from the rest. Undefined where a form has none. */
-function computesAlready ({ service }: SentTemplate, data: Json, form: DataForm | undefined): boolean | undefined {
-  const computed = computedOf(service)
+function computesAlready (template: Draft['template'], data: Json, form: DataForm | undefined): boolean | undefined {
+  const computed = computedOf(template?.service ?? '')
   if (computed === undefined || form === undefined || !isObject(data)) return undefined
   const has = Object.keys(form.form.properties ?? {})
   return computed.fields.some((field) => has.includes(field)) ? computed.of(data) === data : undefined
@@ -128,20 +138,20 @@ function computesAlready ({ service }: SentTemplate, data: Json, form: DataForm 
 /** A draft as the API keeps it. `service`: the path of a chain. */
 export type StoredDraft = { id: string, service: string, request: JsonObject, sandbox: boolean, userId: number, dispatchId: string | null }
 
-/** The form of a stored draft, where it has a template; undefined without one. Throws `ApiRefused`. */
+/** The form of a stored draft, where it has a template or a document in place of one; undefined without both. Throws `ApiRefused`. */
 export async function resumeDraft (visit: Visit, { service: path, request }: StoredDraft): Promise<Draft | undefined> {
   const [first = '', ...then] = path.split('/')
-  const { template: content, metadata, callbackUrl, sendAt, timeZone, hours, providerName, ...objects } = request
-  if (!isObject(content) || typeof content['id'] !== 'number') return undefined
-  const { template, service, providers, config } = await readParts(visit, { template: String(content['id']), service: first })
-  const data = content['data'] ?? {}
+  const { template: content, document, metadata, callbackUrl, sendAt, timeZone, hours, providerName, ...objects } = request
+  const of = isObject(content) && typeof content['id'] === 'number' ? String(content['id']) : isObject(document) ? '' : undefined
+  if (of === undefined) return undefined
+  const parts = await readParts(visit, { template: of, service: first })
+  const { template, service } = parts
+  const data = isObject(content) ? content['data'] ?? {} : {}
   const ofService = (name: string): JsonObject => isObject(objects[name]) ? objects[name] : {}
   const form = isObject(data) ? formFor(template, data) : undefined
   return {
-    template,
-    service,
-    providers,
-    config,
+    ...parts,
+    document: isObject(document) ? document : {},
     fields: ofService(service),
     following: chained(service, then).map((name) => ({ service: name, fields: ofService(name) })),
     metadata: isObject(metadata) ? linesOf(metadata) : '',
@@ -171,14 +181,21 @@ export async function keepDraft (visit: Visit, id: string, draft: Draft, dispatc
 async function readParts (
   visit: Visit,
   { template: id, service: asked }: Begun
-): Promise<Pick<Draft, 'template' | 'service' | 'providers' | 'config'>> {
-  const [template, providers, config] = await Promise.all([
-    visit.api.read<SentTemplate>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
+): Promise<Pick<Draft, 'template' | 'service' | 'files' | 'providers' | 'config'>> {
+  const [template, files, providers, config] = await Promise.all([
+    id === '' ? undefined : visit.api.read<SentTemplate>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
+    id === '' ? listFiles(visit) : [],
     readProviders(visit),
     visit.api.read<MyConfig>('/api/v1/my/config')
   ])
-  const service = Object.hasOwn(serviceForms, asked) ? asked : template.service
-  return { template, service, providers, config }
+  const service = Object.hasOwn(serviceForms, asked) ? asked : template?.service ?? ''
+  return { template, service, files, providers, config }
+}
+
+/** The newest files; none where they cannot be listed. */
+export async function listFiles ({ api }: Visit): Promise<readonly ListedFile[]> {
+  const found = await api.send<{ data: ListedFile[] }>('GET', '/api/v1/files?limit=100')
+  return found.ok ? found.body.data : []
 }
 
 /** The providers that a request can name: those of its service, where nothing follows. What keeps one from being used stands behind it. */
@@ -192,8 +209,8 @@ export function choosable (words: Words, { service, following, providers, config
 }
 
 /** The form of a template, where it shows all of the data but those that it carries along. */
-function formFor ({ schema, sample }: SentTemplate, data: JsonObject): DataForm | undefined {
-  const made = dataForm(schema, sample)
+function formFor (template: Draft['template'], data: JsonObject): DataForm | undefined {
+  const made = template === undefined ? undefined : dataForm(template.schema, template.sample)
   if (made === undefined) return undefined
   return fits(made.form, shownOf(made, data)) ? made : undefined
 }
@@ -216,15 +233,21 @@ export function addressOf ({ service, following, sandbox, callbackUrl }: Draft, 
   return withQuery(`/api/${path}${action}`, { sandbox: sandbox ? 'true' : undefined, async })
 }
 
+/** The address of the page of a draft. `id`: its number. */
+export function pageOf ({ template, service }: Draft, id: string | undefined): string {
+  const begun = template === undefined ? { given: service } : { template: String(template.id), service }
+  return withQuery('/console/send', { ...begun, draft: id })
+}
+
 function pathOf ({ service, following }: Pick<Draft, 'service' | 'following'>): string {
   return [service, ...following.map((next) => next.service)].map(encodeURIComponent).join('/')
 }
 
 /** The body of the request. */
 export function requestOf (draft: Draft): JsonObject {
-  const { template: { id }, service, fields, following, data, provider, metadata, callbackUrl } = draft
+  const { template, document, service, fields, following, data, provider, metadata, callbackUrl } = draft
   return {
-    template: { id, data },
+    ...template === undefined ? { document } : { template: { id: template.id, data } },
     ...Object.keys(fields).length === 0 ? {} : { [service]: fields },
     ...Object.fromEntries(following.map((next) => [next.service, next.fields])),
     ...metadata.trim() === '' ? {} : { metadata: pairsIn(metadata) },

@@ -9,7 +9,7 @@ type Party = JsonObject
 
 /** What of a form is filled. */
 type Fillable = {
-  template: { schema: JsonObject }
+  template: { schema: JsonObject } | undefined
   data: JsonObject | string
   service: string
   fields: JsonObject
@@ -38,10 +38,10 @@ export async function withRecipient<Draft extends Fillable> (visit: Visit, draft
   const found = await fillsOf(visit)?.recipients(visit, name) ?? []
   const party = found.length === 1 ? found[0] : found.find((one) => one.name.toLowerCase() === name.toLowerCase())
   if (party === undefined) return undefined
-  const { template: { schema }, data, service, fields, following } = draft
+  const { template, data, service, fields, following } = draft
   return {
     ...draft,
-    data: typeof data === 'string' ? data : withParty(data, schema, receivers, party),
+    data: typeof data === 'string' ? data : withParty(data, template?.schema ?? {}, receivers, party),
     fields: addressedTo(fields, serviceForms[service]?.properties ?? {}, party),
     following: following.map((next) => ({
       ...next,

@@ -53,6 +53,13 @@ export function beginningOf (service: string, documentType: string | undefined):
 /** A file as the API lists it. */
 export type ListedFile = { id: string, filename: string }
 
+/** What stands in place of a template: a document that is there already, among files or by its id. `named`: what is chosen. */
+export function givenForm (files: readonly ListedFile[], named: JsonObject): SettingsForm {
+  const file = fileChoice(files, typeof named[fileField] === 'string' ? [named[fileField]] : [])
+  const properties = { [fileField]: file ?? { type: 'string' }, documentId: { type: 'string' } }
+  return { required: ['document'], properties: worded({ document: { type: 'object', properties } }) }
+}
+
 /** Whether lines of the form name files. */
 export function namesFiles ({ properties = {} }: SettingsForm): boolean {
   return Object.values(properties).some(({ items }) => fileField in (items?.properties ?? {}))
@@ -69,11 +76,17 @@ export function withFiles (form: SettingsForm, files: readonly ListedFile[], val
     const named = (isList(lines) ? lines : []).flatMap((line) =>
       isObject(line) && typeof line[fileField] === 'string' ? [line[fileField]] : []
     )
-    const unlisted = [...new Set(named)].filter((id) => !files.some((one) => one.id === id)).map((id) => ({ id, filename: id }))
-    const anyOf = [...files, ...unlisted].map(({ id, filename }) => ({ const: id, title: filename }))
-    return anyOf.length === 0
+    const choice = fileChoice(files, named)
+    return choice === undefined
       ? [name, field]
-      : [name, { ...field, items: { ...field.items, properties: { [fileField]: { anyOf, 'x-words': fileField }, ...others } } }]
+      : [name, { ...field, items: { ...field.items, properties: { [fileField]: { ...choice, 'x-words': fileField }, ...others } } }]
   })
   return { ...form, properties: Object.fromEntries(properties) }
+}
+
+/** A choice among files, and those that are named already; undefined where there is none. */
+function fileChoice (files: readonly ListedFile[], named: readonly string[]): FieldSchema | undefined {
+  const unlisted = [...new Set(named)].filter((id) => !files.some((one) => one.id === id)).map((id) => ({ id, filename: id }))
+  const anyOf = [...files, ...unlisted].map(({ id, filename }) => ({ const: id, title: filename }))
+  return anyOf.length === 0 ? undefined : { anyOf }
 }

@@ -17,11 +17,11 @@ const telling: ReadonlySet<string> = new Set(['number', 'name', 'email', 'phone'
 const ownParts: ReadonlySet<string> = new Set(['seller', 'sender', 'from', 'issuer', 'company', 'bank', 'lines', 'items'])
 
 /** The values of a form that are as its samples have them. */
-export function untouchedIn (words: Words, { template: { sample }, data, service, fields, following }: Draft): Untouched[] {
+export function untouchedIn (words: Words, { template, data, service, fields, following }: Draft): Untouched[] {
   const called = (name: string): string => fieldWords(words, name).title ?? name
   const ofData = (name: string): string => wordFor(words, 'data', name)
   return [
-    ...typeof data === 'string' ? [] : alike(data, sample, { at: 'f-data.', called: ofData }),
+    ...typeof data === 'string' ? [] : alike(data, template?.sample ?? {}, { at: 'f-data.', called: ofData }),
     ...alike(fields, beginningOf(service, undefined), { at: 'f-request.', called }),
     ...following.flatMap((next) => alike(next.fields, followingOf(next.service), { at: `f-then.${next.service}.`, called }))
   ]
@@ -71,9 +71,16 @@ export function review (
     }</td></tr>\n`
   )
   const head = [words.service, words.provider, words.price, words.earnest]
-  return html`${recipient === undefined ? html`` : facts([[words.recipient, recipient]])}${table(words.reviewTitle, head, rows)}${
+  return html`${facts([[words.recipient, recipient], [words.document, givenIn(draft)]])}${table(words.reviewTitle, head, rows)}${
     approval === undefined ? html`` : notice('warn', html`<p>${fill(words.reviewApproval, { rules: approval.rules.join(', ') })}</p>`)
   }${samplesSaid(words, untouchedIn(words, draft))}`
+}
+
+/** The document that is sent in place of one of a template: the name of a file, the id of a document. */
+function givenIn ({ template, document: { fileId, documentId }, files }: Draft): string | undefined {
+  if (template !== undefined) return undefined
+  const id = fileId ?? documentId
+  return typeof id === 'string' ? files.find((file) => file.id === id)?.filename ?? id : undefined
 }
 
 function samplesSaid (words: Words, all: readonly Untouched[]): Html {

@@ -12,13 +12,13 @@ import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { latestVersion, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
-import { computedOf, messageServices } from '../session/services.ts'
+import { computedOf, givenServices, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { datedToday } from './sample-dates.ts'
 import { type ApiRequest, csharpOf, curlOf, javaOf, phpOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
-import { addressOf, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
-import { followersOf, followingForms, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
+import { addressOf, choosable, type Draft, pageOf, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
+import { followersOf, followingForms, givenForm, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
 
 /**
  * What a page says of a form besides what stands in it. `told` stands beside the buttons, and is read out when it changes. `accepted`:
@@ -70,8 +70,19 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
     nextCursor === null
       ? html``
       : html`<hr><p><a href="${withQuery('/console/send', { q, cursor: nextCursor })}" rel="next">${words.sendMore}</a></p>`
-  }</section>`
+  }</section>${givenSection(visit)}`
   return page(visit, { title: words.send, section: 'send', main })
+}
+
+/** The way to the form of a document that is there already. */
+function givenSection (visit: Visit): Html {
+  const { words } = visit
+  const able = givenServices.filter((name) => mayUse(visit, name))
+  if (able.length === 0) return html``
+  return html`<section aria-labelledby="have"><h2 id="have">${words.sendGiven}</h2><p class="quiet">${words.sendGivenIntro}</p>
+<form method="get" action="/console/send">${
+    choiceField({ name: 'given', label: words.service, options: optionsFor(words, 'service', able) })
+  }<div class="actions"><button>${words.sendOpen}</button></div></form></section>`
 }
 
 function mayUse ({ actor: { services } }: Visit, service: string): boolean {
@@ -91,9 +102,9 @@ function searchForm (words: Words, q: string): Html {
 export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
   const { said = html``, told = html``, filling = html``, problems = [], once, origin = '', files = [] } = shown
-  const { template: { id, name }, service } = draft
+  const { template, service } = draft
   const other = visit.mode === 'test' ? 'live' : 'test'
-  const path = withQuery('/console/send', { template: String(id), service, draft: once })
+  const path = pageOf(draft, once)
   const request = { url: origin + addressOf(draft), body: requestOf(draft), version: latestVersion }
   const code = isBegun(draft, problems)
     ? begunCode([words.code, request], () => codeSection(words, request))
@@ -108,16 +119,20 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   }" novalidate><div>
 <button hidden formaction="/console/send/validate">${words.validate}</button>
 <input type="hidden" name=":template" value="${
-    String(id)
+    String(template?.id ?? '')
   }"><input type="hidden" name="of" value="${service}"><input type="hidden" name=":back" value="${path}">${onceField(once)}${
     draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)
   }
-${filling}${aboutSection(words, draft, { problems, files })}${followingSections(words, draft, { problems, files })}${
-    nextSection(visit, draft)
-  }${dataSection(words, draft, problems)}</div>
-<section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
-<button class="second" formaction="/console/send/validate">${words.validate}</button>
-<button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>${
+${filling}${documentSection(words, draft, { problems, files })}${aboutSection(words, draft, { problems, files })}${
+    followingSections(words, draft, { problems, files })
+  }${nextSection(visit, draft)}${template === undefined ? html`` : dataSection(words, draft, problems)}</div>
+<section aria-labelledby="preview"><h2 id="preview">${template === undefined ? words.sendDo : words.preview}</h2><div class="actions">
+<button class="second" formaction="/console/send/validate">${words.validate}</button>${
+    template === undefined
+      ? html``
+      : html`
+<button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>`
+  }${
     isEInvoice(draft)
       ? html`
 <button class="second" formaction="/console/send/e-invoices" formtarget="_blank">${words.profilesShow}</button>`
@@ -127,24 +142,29 @@ ${filling}${aboutSection(words, draft, { problems, files })}${followingSections(
 <button class="second" formaction="${pathIn(other, '/console/send/copy')}">${
     words[`modeOther_${other}`]
   }</button></div><div class="told" role="status">${told}</div>
-<p class="quiet">${words.sendPreviewIntro}</p>
-<iframe name="document" title="${fill(words.previewOf, { name })}"${shows(draft, shown)}></iframe></section>
+${template === undefined ? html`` : previewOf(words, template, shows(draft, shown))}</section>
 ${code}</form>`
   return page({ ...visit, path }, {
-    title: fill(words.sendTitle, { name }),
+    title: template === undefined ? words.sendGiven : fill(words.sendTitle, { name: template.name }),
     section: 'send',
     main
   })
 }
 
+/** The frame with what a template makes. */
+function previewOf (words: Words, { name }: SentTemplate, shown: Html): Html {
+  return html`<p class="quiet">${words.sendPreviewIntro}</p>
+<iframe name="document" title="${fill(words.previewOf, { name })}"${shown}></iframe>`
+}
+
 /** Whether an e-invoice is made, by its own fields or those of its template. */
-function isEInvoice ({ fields, template: { documentType } }: Draft): boolean {
-  return (fields['documentType'] ?? documentType) === 'E_INVOICE'
+function isEInvoice ({ fields, template }: Draft): boolean {
+  return (fields['documentType'] ?? template?.documentType) === 'E_INVOICE'
 }
 
 /** Whether a draft is as it began, as most are that are shown: with the sample, of today. */
-function isBegun ({ data: values, template: { sample } }: Draft, problems: Filled['problems']): boolean {
-  return values === datedToday(sample) && problems.length === 0
+function isBegun ({ data: values, template }: Draft, problems: Filled['problems']): boolean {
+  return template !== undefined && values === datedToday(template.sample) && problems.length === 0
 }
 
 /** The parts of drafts as they begin, which are most of the page: as code, and the fields of each sample in each language. */
@@ -152,10 +172,10 @@ const begunCode = createRemembered<Html>(20)
 const begunFields = memoizeByIdentity<JsonObject, Map<Words['code'], Html>>(() => new Map())
 
 /** What the preview of a draft shows, by name. Where the data are wrong there is none. */
-function shows ({ template: { id, service }, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
-  if (typeof values === 'string' || !accepted && problems.some(({ path }) => path.startsWith(data))) return html``
-  return html` data-shows="${hash('sha256', JSON.stringify([id, values])).slice(0, 12)}"${
-    messageServices.includes(service) ? html`` : html` data-pdf`
+function shows ({ template, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
+  if (template === undefined || typeof values === 'string' || !accepted && problems.some(({ path }) => path.startsWith(data))) return html``
+  return html` data-shows="${hash('sha256', JSON.stringify([template.id, values])).slice(0, 12)}"${
+    messageServices.includes(template.service) ? html`` : html` data-pdf`
   }`
 }
 
@@ -177,6 +197,14 @@ function codeSection (words: Words, request: ApiRequest): Html {
 }
 
 type Filling = { problems: Filled['problems'], files: readonly ListedFile[] }
+
+/** Which document is sent, where none is made of a template. */
+function documentSection (words: Words, { template, document }: Draft, { problems, files }: Filling): Html {
+  if (template !== undefined) return html``
+  return html`<section aria-labelledby="given"><h2 id="given">${words.document}</h2>${
+    fieldsOf(words, givenForm(files, document), { values: { document }, problems }, { name: '', path: '' })
+  }</section>`
+}
 
 function aboutSection (words: Words, draft: Draft, { problems, files }: Filling): Html {
   const { service, fields, provider } = draft
@@ -203,9 +231,9 @@ function aboutSection (words: Words, draft: Draft, { problems, files }: Filling)
 }
 
 /** The way to the page on which files are uploaded, and back. */
-function uploadButton (words: Words, { service, following }: Draft): Html {
+function uploadButton (words: Words, { template, service, following }: Draft): Html {
   const forms = [serviceForms[service], ...following.map((next) => followingForms[next.service])]
-  return forms.some((form) => form !== undefined && namesFiles(form))
+  return template === undefined || forms.some((form) => form !== undefined && namesFiles(form))
     ? html`<div class="actions"><button class="second" formaction="/console/send/files">${words.sendUpload}</button></div>`
     : html``
 }
@@ -314,8 +342,8 @@ function asForm (words: Words, draft: Draft, problems: Filled['problems']): Html
 }
 
 function dataFields (words: Words, draft: Draft, form: DataForm, { values, problems }: Filled): Html {
-  const { computes, template: { service } } = draft
-  const shown = computes === true ? withComputed(form.form, computedOf(service)?.fields ?? []) : form.form
+  const { computes, template } = draft
+  const shown = computes === true ? withComputed(form.form, computedOf(template?.service ?? '')?.fields ?? []) : form.form
   return html`<input type="hidden" name=":written" value="form"><input type="hidden" name=":rest" value="${
     JSON.stringify(restOf(form, values))
   }">${

@@ -10,12 +10,13 @@ import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
 import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
+import { givenServices } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { profilesSections, type ProfilesView } from './e-invoices.ts'
 import { notice, page, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
 import { requestFile } from './send-code.ts'
-import { addressOf, beginDraft, type Draft, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
+import { addressOf, beginDraft, type Draft, keepDraft, listFiles, pageOf, readDraft, requestOf, resumeDraft, type SentTemplate,
   type StoredDraft } from './send-draft.ts'
 import { fillSection, withRecipient } from './send-fill.ts'
 import { type ListedFile, serviceForms } from './send-forms.ts'
@@ -32,13 +33,24 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/send', async (request, reply) => {
     const visit = visitOf(request)
     const textOf = (name: string): string => typeof request.query[name] === 'string' ? request.query[name] : ''
-    const chosen = { template: textOf('template'), service: textOf('service') }
+    const given = givenServices.includes(textOf('given')) ? textOf('given') : ''
+    const chosen = { template: textOf('template'), service: given === '' ? textOf('service') : given }
+    const isChosen = chosen.template !== '' || given !== ''
     const then = [textOf('then1'), textOf('then2')]
     const id = textOf('draft')
-    if (chosen.template !== '' || id !== '') {
+    if (isChosen || id !== '') {
       // The address has the number of the draft: who comes back to it sends the same once.
       if (!isDraftId(id)) {
-        return reply.redirect(withQuery('/console/send', { ...chosen, then1: then[0], then2: then[1], draft: randomUUID() }), 303)
+        return reply.redirect(
+          withQuery('/console/send', {
+            template: chosen.template,
+            ...given === '' ? { service: chosen.service } : { given },
+            then1: then[0],
+            then2: then[1],
+            draft: randomUUID()
+          }),
+          303
+        )
       }
       const stored = await visit.api.send<StoredDraft>('GET', `/api/v1/drafts/${id}`)
       const elsewhere = stored.ok ? otherConsole(visit, stored.body) : undefined
@@ -49,7 +61,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
         if (userId !== visit.actor.userId) return await copy(visit, reply, resumed)
         return show(request, reply, resumed, { once: id, ...dispatchId !== null && { said: wasSent(visit.words, dispatchId) } })
       }
-      if (chosen.template !== '') return show(request, reply, await beginDraft(visit, { ...chosen, then }), { once: id })
+      if (isChosen) return show(request, reply, await beginDraft(visit, { ...chosen, then }), { once: id })
     }
     const q = textOf('q').slice(0, 100)
     const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', q, cursor: textOf('cursor') })
@@ -111,7 +123,9 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/send/preview', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
-    const { template: { id }, data } = await readDraft(visit, request.body)
+    const { template, data } = await readDraft(visit, request.body)
+    if (template === undefined) return sendNoPreview(reply, 404, [visit.words.sendGivenNoPreview])
+    const { id } = template
     const made = await visit.api.file(`/api/v1/templates/${String(id)}/preview`, { data })
     if (made.ok) return sendPreview(reply, made.body)
     return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(visit.words, one)))
@@ -170,11 +184,11 @@ function otherConsole ({ mode, path }: Visit, { sandbox }: StoredDraft): string 
 /** What a form says beside its data, and its e-invoice says too. */
 const terms = ['dueDate', 'paymentTerms', 'from'] as const
 
-/** Which profiles of e-invoices the data of a form fit, with what it says beside them. */
-async function profilesIn ({ api }: Visit, { template: { id }, service, fields, data }: Draft): Promise<ApiAnswer<ProfilesView>> {
+/** Which profiles of e-invoices the data of a form fit, with what it says beside them. One without a template has none. */
+async function profilesIn ({ api }: Visit, { template, service, fields, data }: Draft): Promise<ApiAnswer<ProfilesView>> {
   const isMade = Object.hasOwn(serviceForms[service]?.properties ?? {}, 'eInvoiceProfile')
   const said = isMade ? terms.filter((name) => fields[name] !== undefined) : []
-  return api.send<ProfilesView>('POST', `/api/v1/templates/${String(id)}/e-invoices`, {
+  return api.send<ProfilesView>('POST', `/api/v1/templates/${String(template?.id ?? 0)}/e-invoices`, {
     data,
     ...said.length > 0 && { terms: Object.fromEntries(said.map((name) => [name, fields[name]])) }
   })
@@ -201,7 +215,7 @@ function profilesPage (visit: Visit, { template }: Draft, found: ProfilesView, {
   const main = html`<p><a href="${withQuery('/console/send', { draft })}">${words.sendBack}</a></p>${
     profilesSections(words, found, { chosen: { profile, ...format !== '' && { format } }, linkTo })
   }`
-  const title = fill(words.sendTitle, { name: template.name })
+  const title = fill(words.sendTitle, { name: template?.name ?? '' })
   return page({ ...visit, path: linkTo({ profile, format }) }, { title, section: 'send', main })
 }
 
@@ -240,8 +254,7 @@ function isDraftId (id: string | undefined): id is string {
 async function copy (visit: Visit, reply: FastifyReply, draft: Draft): Promise<FastifyReply> {
   const id = randomUUID()
   await keepDraft(visit, id, draft)
-  const { template, service } = draft
-  return reply.redirect(withQuery('/console/send', { template: String(template.id), service, draft: id }), 303)
+  return reply.redirect(pageOf(draft, id), 303)
 }
 
 /** That a draft was sent before, as it was then; and a way to send it anew. */
@@ -258,11 +271,10 @@ async function show (request: FastifyRequest, reply: FastifyReply, draft: Draft,
 }
 
 /** The newest files, where a line of the form may name one. */
-async function filesFor ({ api }: Visit, { fields, following }: Draft): Promise<readonly ListedFile[]> {
+async function filesFor (visit: Visit, { template, files, fields, following }: Draft): Promise<readonly ListedFile[]> {
+  if (template === undefined) return files
   const lines = [fields, ...following.map((next) => next.fields)].flatMap((all) => Object.values(all)).filter(isList).flat()
-  if (!lines.some(isObject)) return []
-  const found = await api.send<{ data: ListedFile[] }>('GET', '/api/v1/files?limit=100')
-  return found.ok ? found.body.data : []
+  return lines.some(isObject) ? listFiles(visit) : []
 }
 
 /** The form again, with everything in it. A repeat stays the same request. */

@@ -32,6 +32,9 @@ export function nextIn (path: readonly string[]): readonly string[] {
     .flatMap((chain) => chain.at(-1) ?? [])
 }
 
+/** Those to which a document can be given that is there already, in place of a template. */
+export const givenServices: readonly string[] = templateServices.filter((name) => services[name].template?.orGiven === true)
+
 /** Those that a template may be made for besides its own. */
 export const otherServices: readonly ServiceName[] = templateServices.filter((name) => services[name].template?.channel !== 'any')
 

@@ -12,7 +12,7 @@ import { has } from '../../../../test/support/matching.ts'
 import type { DataKey } from '../derived-keys.ts'
 import { StorageUnavailable } from '../errors.ts'
 import { createLocalFiles, type FileStore, type StoredFile } from '../files.ts'
-import { type FileKeys, opened, sealed } from '../sealing.ts'
+import { type FileKeys, isSealed, opened, sealed } from '../sealing.ts'
 
 const key: DataKey = { id: randomBytes(16), secret: randomBytes(32) }
 const keys: FileKeys = {
@@ -113,6 +113,22 @@ for (const [what, [damage, told]] of Object.entries(damages)) {
     for (const way of [files.stream, files.check]) has(t, await failed(way(file)), { name: 'FileDamaged', message: told })
   })
 }
+
+await t.test('a file that an earlier build has sealed is said to be one, and is not sealed a second time', async (t) => {
+  const { path, files } = await begin(t)
+  await files.put(file.key, bytes)
+  const stored = await readFile(path)
+  t.equal(stored[7], 2, 'the layout')
+  stored[7] = 1
+  await writeFile(path, stored)
+  const told = { name: 'FileDamaged', message: /was sealed by an earlier build, and this one opens no such file/ }
+  for (const way of [files.stream, files.check]) has(t, await failed(way(file)), told)
+  t.ok(isSealed(stored))
+  const found = failed(gathered(opened(keys.find, file.key, Readable.from(inPieces(stored, [3, 4, 1, 20])))))
+  has(t, await found, told)
+  stored[7] = 3
+  t.notOk(isSealed(stored), 'no layout that there has been')
+})
 
 await t.test('without its key a file is not said to be damaged', async (t) => {
   const { folder, files } = await begin(t)
