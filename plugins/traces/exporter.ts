@@ -7,7 +7,7 @@ import { AlwaysOffSampler, AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampl
   TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import type { Duplex } from 'node:stream'
+import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TracesConfig } from '../config/traces.ts'
 
@@ -46,8 +46,8 @@ function agentOf (protocol: string): HttpAgent | HttpsAgent {
   const agent = protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (...args) => {
-    const socket = connect(...args) as Duplex & { unref?: () => void } | null | undefined
-    socket?.unref?.()
+    const socket = connect(...args)
+    if (socket instanceof Socket) socket.unref()
     return socket
   }
   return agent

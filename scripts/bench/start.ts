@@ -110,7 +110,13 @@ try {
   for (let round = 1; round < starts; round++) later.push(await timeStart(folder))
   const last = await start(folder)
   later.push(last.seconds)
-  const { whenReady, afterwards, later: afterTwice, whenIdle, database } = await memoryOf(last, folder).finally(last.stop)
+  let memory: Awaited<ReturnType<typeof memoryOf>>
+  try {
+    memory = await memoryOf(last, folder)
+  } finally {
+    await last.stop()
+  }
+  const { whenReady, afterwards, later: afterTwice, whenIdle, database } = memory
   printTable({
     'ready, first run, s': { measured: first.toFixed(1), wanted: '≤ 5' },
     'ready, existing data, s': { measured: median(later).toFixed(1), wanted: '≤ 1.5' },

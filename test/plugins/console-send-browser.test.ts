@@ -290,7 +290,7 @@ async function whileTyping (): Promise<void> {
             await route.abort()
             resolve(undefined)
           }, { times: 1 })
-          await page.getByRole('button', { name: en.sendDo, exact: true }).click({ noWaitAfter: true })
+          await page.getByRole('button', { name: en.sendDo, exact: true }).click()
           await promise
           page = await another(form)
         }

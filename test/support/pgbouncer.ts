@@ -55,5 +55,7 @@ export async function startPgbouncer (t: Test, databaseUrl: string, connections:
 
 async function answers (connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString })
-  return client.connect().then(() => client.query('select 1')).then(() => true, () => false).finally(() => client.end())
+  const answered = await client.connect().then(() => client.query('select 1')).then(() => true, () => false)
+  await client.end()
+  return answered
 }

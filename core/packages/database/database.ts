@@ -273,7 +273,11 @@ export function openDatabase (
       if (directUrl === undefined) return work(owner)
       const { healthy: pool } = openConnections(direct, { name: 'migration', max: 2, limits: ownersLimits(limits), onError })
       const queries = new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }) })
-      return work(queries).finally(() => queries.destroy())
+      try {
+        return await work(queries)
+      } finally {
+        await queries.destroy()
+      }
     },
     pool: owners.pool,
     async callFunction (companyId, name, given) {

@@ -2,5 +2,5 @@
  * The tables that queries may name. Whoever has tables adds them:
  * `declare module '@dispatch/database/tables' { interface StoredTables extends Tables {} }`.
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is filled elsewhere
+// oxlint-disable-next-line typescript/no-empty-object-type -- it is filled elsewhere
 export interface StoredTables {}

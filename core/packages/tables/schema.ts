@@ -18,7 +18,7 @@ export type Subscriptions = Readonly<Record<string, Registered>>
 export type PlainForm = { version: string | null, plain: JsonObject }
 
 declare module '@dispatch/database/tables' {
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it adds the tables to the interface
+  // oxlint-disable-next-line typescript/no-empty-object-type -- it adds the tables to the interface
   interface StoredTables extends Tables {}
 }
 

@@ -161,7 +161,7 @@ export async function rehydrateWhatIsKept (dependencies: RehydrateDependencies, 
 
 /** Its trace stands with the first step. */
 function traceOf ({ steps: [first] }: DispatchRecord): Pick<Run, 'traceparent'> {
-  return first === undefined || first.traceparent === null ? {} : { traceparent: first.traceparent }
+  return typeof first?.traceparent === 'string' ? { traceparent: first.traceparent } : {}
 }
 
 /** A recorded step with its provider as it is installed now, and its template. The first step's template stands in the dispatch's row. */

@@ -205,7 +205,16 @@ async function makeReady (dependencies: StepDependencies, run: Run, step: Step, 
       }
       if (!isCallable(step)) return ready
       const call = await prepareCall(dependencies, run, step, content)
-      return { ...ready, call: () => call().finally(drop) }
+      return {
+        ...ready,
+        async call () {
+          try {
+            return await call()
+          } finally {
+            await drop()
+          }
+        }
+      }
     } catch (error) {
       await drop()
       throw error

@@ -16,7 +16,8 @@ import { testDatabase } from '../../support/postgres.ts'
 /** What a start is told of a database, and whether it waits for it. */
 async function told (t: Test, connectionString: string, directUrl?: string): Promise<[why: string | undefined, waits: boolean]> {
   const database = openDatabase({ connectionString }, { directUrl, onError: () => undefined })
-  const error = await database.reach().then(() => undefined, (thrown: unknown) => thrown).finally(database.close)
+  const error = await database.reach().then(() => undefined, (thrown: unknown) => thrown)
+  await database.close()
   if (!(error instanceof DatabaseUnavailable)) throw new Error(`There was no failure, but ${String(error)}.`)
   lacks(t, error.why ?? '', 'geheim')
   return [error.why, failurePasses(error.cause)]

@@ -87,7 +87,8 @@ await t.test('where no host takes writes, the reason of each is told', async (t)
   const { url } = await testDatabase(t)
   const told = async (address: string): Promise<[why: string | undefined, waits: boolean]> => {
     const database = openDatabase({ connectionString: address }, { onError: () => undefined })
-    const error = await database.reach().then(() => undefined, (thrown: unknown) => thrown).finally(database.close)
+    const error = await database.reach().then(() => undefined, (thrown: unknown) => thrown)
+    await database.close()
     if (!(error instanceof DatabaseUnavailable)) throw new Error(`There was no failure, but ${String(error)}.`)
     return [error.why, failurePasses(error.cause)]
   }

@@ -42,7 +42,11 @@ export async function startPostgresql (t: Test, bin: string): Promise<Postgresql
   const run: Postgresql['run'] = async (sql, database = 'postgres') => {
     const client = new pg.Client({ connectionString: url(administrator.name, administrator.password, database) })
     await client.connect()
-    await client.query(sql).finally(() => client.end())
+    try {
+      await client.query(sql)
+    } finally {
+      await client.end()
+    }
   }
 
   let server: ChildProcess | undefined

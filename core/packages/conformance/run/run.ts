@@ -98,7 +98,12 @@ export async function run (
     // A request for an access token is not aborted with one call, because other calls may wait for it. It ends with its connection.
     const signal = AbortSignal.any([playing.givenUp, limited.signal])
     const context = contextOf(installed, call, playing, { openDisk, log, saved })
-    const result = await ask(watched, call, context, { signal }).finally(playing.close)
+    let result: CallRun['result']
+    try {
+      result = await ask(watched, call, context, { signal })
+    } finally {
+      await playing.close()
+    }
     if (!seen.ended) await withinTurns(endLimit, done.promise, new Error('It goes on.')).catch(() => undefined)
     return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen, late: limited.signal.aborted }
   } finally {

@@ -96,8 +96,7 @@ function createLaterFieldHint (path: readonly ServiceName[], version: Version): 
   const later = requestSchema(path)
   return (problem) => {
     const tokens = problem.path.split('/').slice(1)
-    const found = tokens.reduce<TSchema | undefined>((schema, token) => (schema as Partial<TObject> | undefined)?.properties?.[token],
-      later)
+    const found = tokens.reduce<Partial<TObject> | undefined>((schema, token) => schema?.properties?.[token], later)
     return problem.code !== 'unknown_field' || found === undefined
       ? problem
       : { ...problem, message: laterField(tokens.at(-1) ?? '', version) }

@@ -110,7 +110,7 @@ await t.test('a chain that begins with a file may name its template, no other ma
 })
 
 await t.test('a later e-mail has a body or a template of its own, and not both', (t) => {
-  const { body, ...fields } = continuations.email?.['email'] as Record<string, unknown>
+  const { body, ...fields } = (continuations.email?.['email'] ?? {}) as Record<string, unknown>
   for (const path of [['file', 'email'], ['invoicing', 'sms', 'email', 'upload']] as const) {
     t.strictSame(problems(path, { email: fields }), ['/email/template required'])
     t.strictSame(problems(path, { email: { ...fields, body, template } }), ['/email/body contradiction'])

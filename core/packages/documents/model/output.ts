@@ -53,11 +53,11 @@ function tooLong (max: number): RenderError {
 }
 
 /** What {@link readable} changes; hardly any text has it. */
-// eslint-disable-next-line no-control-regex -- The pattern searches for control characters.
+// oxlint-disable-next-line no-control-regex -- The pattern searches for control characters.
 const unreadable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
 /** Control characters that no text needs. */
-// eslint-disable-next-line no-control-regex -- The pattern searches for control characters.
+// oxlint-disable-next-line no-control-regex -- The pattern searches for control characters.
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 
 /** Text for a screen: line ends as `\n`, tabs as spaces, nothing that turns it around, a control character as the replacement character. */

@@ -2,10 +2,10 @@ import { dayOf, type Decimal, decimalOf, isRecord, type Json, type JsonObject } 
 import type { Identifier, PlacedIdentifier, Text } from './model.ts'
 
 /** The characters that XML 1.0 cannot contain, even as references: most control characters, and the two noncharacters. */
-// eslint-disable-next-line no-control-regex -- The pattern is for control characters.
+// oxlint-disable-next-line no-control-regex -- The pattern is for control characters.
 const unwritable = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/g
 /** The same, carriage returns (readers of XML make line feeds of them) and halves of surrogate pairs: hardly any text has one. */
-// eslint-disable-next-line no-control-regex -- The pattern is for control characters.
+// oxlint-disable-next-line no-control-regex -- The pattern is for control characters.
 const unusual = /[\0-\x08\x0B-\x1F\uD800-\uDFFF\uFFFE\uFFFF]/
 
 /** A text that is not blank, without characters that XML cannot contain. An integer becomes its digits. */

@@ -6,7 +6,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** Reads an XML document strictly: it throws for anything that is not well-formed or not a character of XML 1.0. */
 export function readXml (xml: string): Element {
-  // eslint-disable-next-line no-control-regex -- The pattern is for control characters.
+  // oxlint-disable-next-line no-control-regex -- The pattern is for control characters.
   if (/[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]|\p{Cs}/u.test(xml)) throw new SyntaxError('a character that XML does not have')
   const top: Element = { name: '', attributes: {}, children: [], text: '' }
   const open = [top]

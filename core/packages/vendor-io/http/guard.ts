@@ -72,7 +72,8 @@ export function createGuard ({ allow = [], resolve = systemResolve }: GuardOptio
  */
 export function canonicalHost (host: string): string | undefined {
   const url = URL.parse(`https://${isIPv6(host) ? `[${host}]` : host}/`)
-  return url !== null && url.href === `https://${url.hostname}/` ? url.hostname : undefined
+  if (url === null) return undefined
+  return url.href === `https://${url.hostname}/` ? url.hostname : undefined
 }
 
 type Resolved = { address: string, family: number }

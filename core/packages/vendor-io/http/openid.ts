@@ -74,7 +74,7 @@ export function createOpenId ({ transport, plainHttp, now }: { transport: HttpTr
     const openid = await library()
     const found = await openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {
       [openid.customFetch]: fetch,
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- development only
+      // oxlint-disable-next-line typescript/no-deprecated -- development only
       ...plainHttp && { execute: [openid.allowInsecureRequests] }
     })
     const metadata = found.serverMetadata()
@@ -87,7 +87,7 @@ export function createOpenId ({ transport, plainHttp, now }: { transport: HttpTr
     const signIn = isBasic ? openid.ClientSecretBasic(clientSecret) : openid.ClientSecretPost(clientSecret)
     const configuration = new openid.Configuration(metadata, clientId, undefined, signIn)
     configuration[openid.customFetch] = fetch
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- development only
+    // oxlint-disable-next-line typescript/no-deprecated -- development only
     if (plainHttp) openid.allowInsecureRequests(configuration)
     openid.enableNonRepudiationChecks(configuration)
     return configuration

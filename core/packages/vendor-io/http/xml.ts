@@ -140,7 +140,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 /** Line breaks and tabs are written as references, or a reader would make spaces of those in attributes. */
 function escaped (text: string): string {
-  // eslint-disable-next-line no-control-regex -- these are what XML 1.0 leaves out (2.2)
+  // oxlint-disable-next-line no-control-regex -- these are what XML 1.0 leaves out (2.2)
   const [unfitting] = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/.exec(text) ?? []
   if (unfitting !== undefined) {
     const code = unfitting.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')

@@ -59,7 +59,7 @@ await t.test('what is too short to be a secret garbles nothing', (t) => {
 })
 
 await t.test('without a secret in it, a value comes out as it went in', (t) => {
-  fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+  fc.assert(fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
     const copy = JSON.parse(JSON.stringify(value)) as typeof value
     return JSON.stringify(createRedactor(['a secret that is not there']).json(copy as string)) === JSON.stringify(copy)
   }))

@@ -7,7 +7,7 @@ import { type ColumnType, type Generated, type RawBuilder, sql } from 'kysely'
 export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }
 
 declare module '@dispatch/database/tables' {
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it adds the tables to the interface
+  // oxlint-disable-next-line typescript/no-empty-object-type -- it adds the tables to the interface
   interface StoredTables extends Tables {}
 }
 
