@@ -1,7 +1,9 @@
 import { withoutDirectionControls } from '@dispatch/common'
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { sendPrecompressed } from '../hooks/precompressed.ts'
 import type { Html } from '../html.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
+import type { Asset } from './browser/asset.ts'
 import { editors, editorScript } from './browser/editor.ts'
 import { policies } from './browser/policies.ts'
 import { script } from './browser/script.ts'
@@ -98,15 +100,15 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
 
   /** A file costs nothing, and belongs to the page of somebody who may be signed in. */
   const file = { withoutSession: true, withoutAdmissionControl: true }
-  for (const [{ path, bytes }, type] of [[stylesheet, 'text/css'], [script, 'text/javascript']] as const) {
-    app.get(path.replace('/console', ''), { config: file }, (_request, reply) => sendForEver(reply, bytes, type))
+  for (const [asset, type] of [[stylesheet, 'text/css'], [script, 'text/javascript']] as const) {
+    app.get(asset.path.replace('/console', ''), { config: file }, (request, reply) => sendForEver(request, reply, asset, type))
   }
   app.get('/editor/:name', { config: file }, async (request, reply) => {
     const scripts = await Promise.all(editors.map(editorScript))
     const asked = scripts.find(({ path }) => path === request.url)
     return asked === undefined
       ? show({ status: 404, requestId: request.id }, request, reply)
-      : sendForEver(reply, asked.bytes, 'text/javascript')
+      : sendForEver(request, reply, asked, 'text/javascript')
   })
   await app.register(signInRoutes, { sessions })
   for (const { plugin, options } of parts.sessions) await app.register(plugin, options)
@@ -160,8 +162,9 @@ const headers = {
 }
 
 /** Answers with a file whose address changes when it does. */
-function sendForEver (reply: FastifyReply, bytes: Buffer, type: string): FastifyReply {
-  return reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable').send(bytes)
+function sendForEver (request: FastifyRequest, reply: FastifyReply, asset: Asset, type: string): Promise<FastifyReply> {
+  void reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable')
+  return sendPrecompressed(request, reply, asset)
 }
 
 /** The title of a page says first that its form was refused; the script leads to why. */

@@ -6,6 +6,7 @@ import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
 import { deprecationWarning } from '../hooks/headers.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
+import { type ApiDocument, apiDocument, sendApiDocument } from './api-document.ts'
 import { callbackOperations } from './callback-operations.ts'
 import { compact } from './compact.ts'
 import { type Components, emptyComponents, nameSchemas, type OpenApiObject } from './components.ts'
@@ -13,7 +14,6 @@ import { inVersion, partOf } from './editions.ts'
 import { withExamples } from './examples.ts'
 import { documentResponses, type RouteResponses, routeResponsesOf } from './openapi-responses.ts'
 import { whoMayAsk } from './permissions.ts'
-import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
 import { shareExamples, shareFields, shareParameters, shareParts } from './sharing.ts'
 import { type Part, parts, tags } from './tags.ts'
 import { tryTheme } from './try-theme.ts'
@@ -72,20 +72,19 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
   })
   app.decorate('openapi', (version: Version) => inVersion(app.swagger(), version))
   // Serialised once, because it is large and anonymous clients may request it as often as they like.
-  const documents = new Map<string, PrecompressedJson>()
-  const documentOf = (version: Version, part?: Part): PrecompressedJson => {
+  const documents = new Map<string, ApiDocument>()
+  const documentOf = (version: Version, part?: Part): ApiDocument => {
     const name = `${version} ${part ?? ''}`
-    const document = documents.get(name) ?? precompressJson(part === undefined ? app.openapi(version) : partOf(app.openapi(version), part))
+    const document = documents.get(name) ?? apiDocument(part === undefined ? app.openapi(version) : partOf(app.openapi(version), part))
     documents.set(name, document)
     return document
   }
   const open = { config: { public: true }, schema: { hide: true } }
-  app.get('/openapi.json', open, (request, reply) => sendPrecompressedJson(request, reply, documentOf(usualVersion)))
+  app.get('/openapi.json', open, (request, reply) => sendApiDocument(request, reply, documentOf(usualVersion)))
   for (const version of versionNames) {
-    app.get(`/openapi/${version}.json`, open, (request, reply) => sendPrecompressedJson(request, reply, documentOf(version)))
+    app.get(`/openapi/${version}.json`, open, (request, reply) => sendApiDocument(request, reply, documentOf(version)))
     for (const part of partNames) {
-      app.get(`/openapi/${version}/${part}.json`, open, (request, reply) =>
-        sendPrecompressedJson(request, reply, documentOf(version, part)))
+      app.get(`/openapi/${version}/${part}.json`, open, (request, reply) => sendApiDocument(request, reply, documentOf(version, part)))
     }
   }
   await app.register(async (pages) => {

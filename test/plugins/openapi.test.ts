@@ -2,7 +2,7 @@ import { callbackTypes, errorTable, type ErrorWord, eventKinds, testType } from 
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fastify from 'fastify'
 import { type IncomingMessage, request } from 'node:http'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { appPlugin } from '../../plugins/app.ts'
 import { until } from '../core/work/support.ts'
@@ -138,17 +138,24 @@ await t.test('it is sent compressed to whoever takes that, and not again to who 
   const bytes = await read(plain)
   t.notOk('content-encoding' in plain.headers)
   has(t, plain.headers, { vary: 'accept-encoding', 'cache-control': 'no-cache', etag: /^W\/"[\w-]{22}"$/ })
-  for (const coding of ['gzip', 'br, GZIP;q=0.5', '*', 'identity;q=0, x-gzip']) {
+  const codings = {
+    gzip: ['gzip', 'br;q=0.2, GZIP;q=0.5', 'br;q=0, *', 'identity;q=0, x-gzip'],
+    br: ['br', 'gzip, deflate, br, zstd', 'GZIP;q=0.5, BR', '*', 'gzip;q=0, *']
+  } as const
+  const decode = { gzip: gunzipSync, br: brotliDecompressSync } as const
+  for (const [name, coding] of Object.entries(codings).flatMap(([name, all]) =>
+    all.map((one) => [name as keyof typeof codings, one] as const)
+  )) {
     const answer = await get({ 'accept-encoding': coding })
     has(t, answer.headers, {
-      'content-encoding': 'gzip',
+      'content-encoding': name,
       vary: 'accept-encoding',
       'content-type': 'application/json; charset=utf-8',
       etag: plain.headers.etag
     }, coding)
-    t.ok(gunzipSync(await read(answer)).equals(bytes), coding)
+    t.ok(decode[name](await read(answer)).equals(bytes), coding)
   }
-  for (const coding of ['identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=0, *']) {
+  for (const coding of ['identity', 'zstd', 'gzip;q=0', '*;q=0', 'br;q=0, gzip;q=0, *']) {
     const answer = await get({ 'accept-encoding': coding })
     t.notOk('content-encoding' in answer.headers, coding)
     t.ok((await read(answer)).equals(bytes), coding)

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { assetOf } from './asset.ts'
 
 /** The modules of the script: they export functions alone, whose names differ. */
 const modules = ['start', 'times', 'follow', 'ask', 'renew', 'passkeys', 'editor', 'copy', 'once', 'palette', 'refusal', 'typed']
@@ -16,7 +16,5 @@ async function build (): Promise<Buffer> {
   return Buffer.from([...functions, 'start()', ''].join('\n').replaceAll(/^ +$\n/gm, ''))
 }
 
-const bytes = await build()
-
-/** The script of all pages. Without it they work, too. Its address has a part of its hash: browsers keep it until it changes. */
-export const script = { bytes, path: `/console/${hash('sha256', bytes).slice(0, 12)}.js` }
+/** The script of all pages. Without it they work, too. */
+export const script = assetOf(await build(), '/console', 'js')

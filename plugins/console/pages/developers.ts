@@ -123,10 +123,10 @@ async function view (request: FastifyRequest, { said = html``, typed, already, q
   const [keyCursor, callbackCursor] = ['keys', 'callbacks'].map((name) => typeof query[name] === 'string' ? query[name] : '')
   const none = { data: [], nextCursor: null }
   const [keys, users, { secrets }, callbacks] = await Promise.all([
-    api.read<List<KeyView>>(withQuery('/api/v1/keys', { mode: visit.mode, limit: '50', cursor: keyCursor })),
+    api.read<List<KeyView>>(withQuery('/api/v1/keys', { mode: visit.mode, limit: '40', cursor: keyCursor })),
     role === 'member' ? none : api.read<List<UserView>>('/api/v1/users?limit=100'),
     role === 'admin' ? api.read<CallbackSecrets>('/api/v1/company/callback-secret') : { secrets: [] },
-    role === 'member' ? none : api.read<List<CallbackView>>(withQuery('/api/v1/company/callbacks', { limit: '50', cursor: callbackCursor }))
+    role === 'member' ? none : api.read<List<CallbackView>>(withQuery('/api/v1/company/callbacks', { limit: '40', cursor: callbackCursor }))
   ])
   const main = html`${said}${links(words, `${request.protocol}://${request.host}/openapi.json`)}${
     role === 'member' ? html`` : requestsSection(words)

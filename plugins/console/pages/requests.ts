@@ -21,7 +21,7 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
     const { words, api, mode } = visit
     const filter = readFilter(request.query, fields)
     const [answer, people] = await Promise.all([
-      api.send<Listed>('GET', withQuery('/api/v1/company/requests', { ...filter, test: String(mode === 'test'), limit: '40' })),
+      api.send<Listed>('GET', withQuery('/api/v1/company/requests', { ...filter, test: String(mode === 'test'), limit: '30' })),
       readPeople(visit)
     ])
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)

@@ -1,6 +1,6 @@
 import { latestVersion } from '@dispatch/contract'
 import { languageOf, stylesheet } from '@dispatch/plugins/console'
-import { type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
+import { type Html, html, permissionsPolicies, precompress, sendPrecompressed } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { plainOf } from '../service/markdown.ts'
 import { layoutOf } from './layout.ts'
 
 /** The style of the console, and what pages of text need besides. Its address changes with it. */
-const style = Buffer.concat([stylesheet.bytes, readFileSync(new URL('documentation.css', import.meta.url))])
-const stylePath = `/docs/${hash('sha256', style).slice(0, 12)}.css`
+const style = precompress(Buffer.concat([stylesheet.bytes, readFileSync(new URL('documentation.css', import.meta.url))]))
+const stylePath = `/docs/${hash('sha256', style.bytes).slice(0, 12)}.css`
 
 /** Nothing from elsewhere, no script, and forms lead to the search. */
 const pageHeaders = {
@@ -69,9 +69,10 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     app.get<At>(`/docs/${path}`, { schema }, async ({ url }, reply) =>
       reply.redirect(url.replace(/^\/docs\/(reference\/)?/, '/docs/try/'), 301))
   }
-  app.get(stylePath, { schema },
-    async (_request, reply) =>
-      reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(style))
+  app.get(stylePath, { schema }, async (request, reply) => {
+    void reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable')
+    return sendPrecompressed(request, reply, style)
+  })
 
   for (const [path, language] of [['/docs/search', 'en'], ['/docs/fr/search', 'fr']] as const) {
     app.get<Asked>(path, { schema }, async ({ query: { q } }, reply) => {
