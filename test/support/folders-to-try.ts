@@ -1,9 +1,12 @@
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Providers and adapters that have, together, each way to sign in, to be told and to be asked. */
-const sample = ['disk', 'docusign', 'flow', 'lob', 'maileva', 'simulator', 'smtp', 'stripe', 'twilio', 'universign',
-  ...['brevo', 'resend', 's3', 'vonage', 'webdav', 'xero', 'yousign'].map((name) => `community/${name}`)]
+/**
+ * Providers and adapters that have, together, each verb and each way to sign in, to send and to keep. How events are verified does not
+ * matter here: the host does it, wherever a provider runs.
+ */
+const sample = ['disk', 'docusign', 'flow', 'maileva', 'simulator', 'smtp', 'stripe', 'universign',
+  ...['brevo', 's3', 'webdav', 'xero'].map((name) => `community/${name}`)]
 
 /**
  * The folders below `providers` whose kit runs in processes of their own: those of the sample, and those that the change has touched, which
