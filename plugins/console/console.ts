@@ -1,4 +1,3 @@
-import { withoutDirectionControls } from '@dispatch/common'
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { sendPrecompressed } from '../hooks/precompressed.ts'
 import type { Html } from '../html.ts'
@@ -13,6 +12,7 @@ import { failureOf, type SessionOptions } from './entry/failure.ts'
 import { askForProof } from './entry/proof-page.ts'
 import { signInCodeRoutes } from './entry/sign-in-code.ts'
 import { signInRoutes } from './entry/sign-in.ts'
+import { formIn } from './form/body.ts'
 import type { Words } from './language/language.ts'
 import { auditPage } from './pages/audit.ts'
 import { beginPage } from './pages/begin.ts'
@@ -78,11 +78,8 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
     route.schema = { hide: true }
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
-    // Nobody types what turns a text around: it comes along with what is pasted.
-    const fields = [...new URLSearchParams(String(body))]
-    parsed(null, new URLSearchParams(fields.map(([name, value]) => [name, withoutDirectionControls(value)])))
-  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' },
+    (_request, body, parsed) => parsed(null, formIn(String(body))))
   app.decorateReply('page', function (page, policy = 'closed') {
     const { request, statusCode } = this
     const markup = withMode(request, nameIdentity(request, page.markup))

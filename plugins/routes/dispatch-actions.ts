@@ -45,7 +45,7 @@ const courseRoutes: FastifyPluginCallbackTypebox<Options> = (app, needs, done) =
       body: request.body
     })
     request.dispatchId = result.dispatchId
-    return responseOf(result, addresses)
+    return responseOf(result, addresses, request.apiVersion)
   })
 
   app.post<Named>('/api/v1/dispatches/:id/cancel', {

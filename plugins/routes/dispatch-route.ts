@@ -156,7 +156,7 @@ export async function answerDispatch (
     return answer.waiting
   }
   request.dispatchId = answer.result.dispatchId
-  return responseOf(answer.result, addresses)
+  return responseOf(answer.result, addresses, request.apiVersion)
 }
 
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */

@@ -2,6 +2,8 @@ import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
 import { words as ofPasskeys } from '../../core/packages/features/passkeys/words.en.ts'
 import { tablesIn as signOnTables } from '../../core/packages/features/single-sign-on/store/tables.ts'
+import { formIn } from '../../plugins/console/form/body.ts'
+import { readSettings } from '../../plugins/console/form/settings.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { createAuthenticator } from '../support/authenticator.ts'
 import { clockAt } from '../support/clock.ts'
@@ -33,7 +35,8 @@ const keysOf = async (login: Login): Promise<string[]> =>
 function keptIn (body: string, path: string): [string, string][] {
   const [, form = ''] = new RegExp(`<form method="post" action="${path}"[^>]*>([^]*?)</form>`).exec(body) ?? []
   const text = (value: string): string =>
-    value.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+    value.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).replaceAll('&quot;', '"').replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>').replaceAll('&amp;', '&')
   return [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [name, text(value)])
 }
 
@@ -74,6 +77,25 @@ await t.test('a session of five minutes ago proves anew, and goes on with what w
   t.equal((await post('/developers/keys', key, cookie)).status, 200, 'for five minutes')
   clock.advance(2)
   asks(t, await post('/developers/keys', key, cookie))
+})
+
+await t.test('a password and a secret stay as they are typed, also through the page that asks for a proof', async (t) => {
+  const user = { email: 'turned@proof.example.com', password: '\u202ecorrect\u202c horse' }
+  await send('POST', '/api/v1/users', { body: { ...user, role: 'admin', services: ['*'] } }, company.admin)
+  const other = await newUser()
+  const [cookie, path] = [await signIn(user), `/company/users/${other.id}/password`]
+  clock.advance(301)
+  const changed: [string, string][] = [['password', '\u2066battery\u2069 staple']]
+  const asked = await post(path, changed, cookie)
+  asks(t, asked)
+  lacks(t, asked.body, /[\u202a-\u202e\u2066-\u2069]/)
+  const kept = keptIn(asked.body as string, `/console${path}`)
+  t.same(kept, changed)
+  t.equal((await post(path, [...kept, [':proof', user.password]], cookie)).status, 303)
+  t.ok(await signIn({ ...other, password: '\u2066battery\u2069 staple' }))
+  const form = { properties: { apiKey: { type: 'string', 'x-secret': true as const }, account: { type: 'string' } } }
+  const sent = new URLSearchParams({ apiKey: 'a\u202eb', account: 'a\u202eb' }).toString()
+  t.same(readSettings(form, formIn(sent)), { apiKey: 'a\u202eb', account: 'ab' })
 })
 
 await t.test('what is typed proves for the session alone in which it is, and not for another user', async (t) => {

@@ -174,6 +174,7 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
       ...told,
       requestId: textIn(body, 'requestId') ?? told.requestId,
       dispatchId: textIn(body, 'dispatchId'),
+      reason: textIn(body, 'reason'),
       problems: body['details'] as readonly Problem[] | undefined,
       steps: body['steps'] as readonly FailedStep[] | undefined,
       retryUrl: textIn(body, 'retryUrl'),

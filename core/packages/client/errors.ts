@@ -2,7 +2,7 @@
 export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
 
 /** A step of a chain, as an error tells of it. */
-export type FailedStep = { service: string, status: string, error?: { error: string, message: string } }
+export type FailedStep = { service: string, status: string, error?: { error: string, message: string, reason?: string } }
 
 /** What an error tells besides its word and its sentence. */
 export type Facts = {
@@ -10,6 +10,8 @@ export type Facts = {
   httpStatus?: number | undefined
   requestId?: string | undefined
   dispatchId?: string | undefined
+  /** Which case of the word it is, where a word has several; the service tells it from version 1.1.0 of the API on. */
+  reason?: string | undefined
   /** The key under which the request was sent: the same request with the same key is sent once. */
   idempotencyKey?: string | undefined
   /** Seconds until another try makes sense. */
@@ -36,6 +38,8 @@ export abstract class DispatchError<Word extends string = string> extends Error 
   readonly httpStatus: number | undefined
   readonly requestId: string | undefined
   readonly dispatchId: string | undefined
+  /** Which case of the word it is, where a word has several; from version 1.1.0 of the API on. */
+  readonly reason: string | undefined
   readonly idempotencyKey: string | undefined
   /** Seconds until another try makes sense; undefined where none does. */
   readonly retryAfter: number | undefined
@@ -53,6 +57,7 @@ export abstract class DispatchError<Word extends string = string> extends Error 
     this.httpStatus = facts.httpStatus
     this.requestId = facts.requestId
     this.dispatchId = facts.dispatchId
+    this.reason = facts.reason
     this.idempotencyKey = facts.idempotencyKey
     this.retryAfter = facts.retryAfter
     this.problems = facts.problems ?? []

@@ -17,8 +17,8 @@ export { type DeliveryMark, type DeliveryService, type DeliveryStatus, type Reci
   hasRecipients, isDeferringService, isDeliveryMark, isDeliveryService, isFinalDeliveryStatus, originsOf, parseDeliveryEvent, refusalOf,
   returningServices, reportsDelivery, unexpectedAfter } from './delivery.ts'
 export { CompanyDomains } from './domains.ts'
-export { DispatchError, type ErrorWord, type RateLimitStatus, errorReasons, errorRow, errorTable, presentable, refusal,
-  wordIn } from './errors.ts'
+export { DispatchError, type ErrorWord, type RateLimitStatus, errorReasons, errorRow, errorTable, presentable, refusal, type ErrorReason,
+  problemIn, wordIn } from './errors.ts'
 export { type KeyMode, type KeyScope, keyModes, keyScopes, usualScopes } from './key-scopes.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './keys.ts'
 export { LinkMailBody, LinkMailView, MailLanguage } from './link-mail.ts'
@@ -31,7 +31,7 @@ export { LogCountView, RequestQuery, RequestView, type StatusClass, statusClasse
 export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchRequestView, DispatchResponse, DispatchView, DryRunView,
   ErrorBody, EventView, FoundDispatchView, GeneratedDocument, GuideView, HealthView, HoldView, MyConfig, NewPublisher, Nothing,
   PartialDispatch, ProcessView, ProviderResponse, ProviderView, QueueView, QueuedResponse, ReleaseView, StepResult, SuggestionsView,
-  ValidationResponse, VendorCallView, WaitingView, page } from './response.ts'
+  ValidationResponse, VendorCallView, ProblemReason, WaitingView, page } from './response.ts'
 export { type Retention, retentionInEffect } from './retention.ts'
 export { type SaidLater, SayingBody, type SayingState, SayingView, SayingsView, sayingNames } from './sayings.ts'
 export { type RequestedSchedule, ScheduleBody, scheduleFields } from './schedule.ts'

@@ -32,10 +32,18 @@ export const ProviderResponse = Type.Unsafe<JsonObject & RecipientReport & { rea
 )
 export type ProviderResponse = Static<typeof ProviderResponse>
 
+/** The reason of an error that stands within an answer: {@link problemIn} leaves it out for older versions. */
+export const ProblemReason = Type.Optional(
+  Type.String({ description: 'Which case of the word it is, as in an error; since version 1.1.0.' })
+)
+
 /** Why a step failed. */
-const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }, {
-  title: 'StepError'
-})
+const StepError = Type.Object({
+  error: Word,
+  message: Type.String(),
+  reason: ProblemReason,
+  details: Type.Optional(Type.Array(ProblemSchema))
+}, { title: 'StepError' })
 
 const Sandbox = Type.Optional(
   Type.Literal(true, {

@@ -1,5 +1,5 @@
 import type { Envelope, Json, JsonObject, Problem } from '@dispatch/common'
-import type { ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus, DispatchStatus, ErrorWord, EventKind, KeyMode, KeyScope,
+import type { ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus, DispatchStatus, ErrorReason, ErrorWord, EventKind, KeyMode, KeyScope,
   ListedProvider, MailLanguage, ProviderResponse, RequestedSchedule, Retention, Role, StepStatus, Version } from '@dispatch/contract'
 import type { StoredSecrets } from '@dispatch/host'
 import type { Exchange } from '@dispatch/vendor-io'
@@ -399,7 +399,7 @@ export type InboundState = 'waiting' | 'held' | 'applied' | 'kept' | 'duplicate'
  * Why a step was not accepted: a word of the error table, the sentence for the client, and the vendor's own words in `details`.
  * `retryAfter`: the seconds that the vendor asked to wait.
  */
-export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[], retryAfter?: number }
+export type StepError = { word: ErrorWord, message: string, reason?: ErrorReason, details?: readonly Problem[], retryAfter?: number }
 
 /** A provider of the list of a step. `version`: the one that it was planned with. */
 export type StepCandidate = Omit<ListedProvider, 'providerName'> & { code: string, version: string, configuredBy: ConfiguredBy }

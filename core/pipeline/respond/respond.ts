@@ -1,5 +1,5 @@
 import { type ChainResponse, DispatchError, type DispatchResponse, type DispatchStatus, type PartialDispatch, type QueuedResponse,
-  type StepResult } from '@dispatch/contract'
+  type StepResult, type Version } from '@dispatch/contract'
 import { services } from '@dispatch/services'
 import { isAcceptedByProvider, type Step } from '../step.ts'
 import { type DocumentUrl, generatedDocument, type RunResult, stepError } from './result.ts'
@@ -10,8 +10,8 @@ export type Addresses = { document: DocumentUrl, status: (dispatchId: string) =>
 /** The body of an answer, unless the dispatch failed. */
 export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 
-/** The body for a dispatch that succeeded or goes on. Throws the error of any other. */
-export function responseOf (result: RunResult, addresses: Addresses): DispatchAnswer {
+/** The body for a dispatch that succeeded or goes on, for clients of a version. Throws the error of any other. */
+export function responseOf (result: RunResult, addresses: Addresses, version: Version): DispatchAnswer {
   const { dispatchId, status, metadata, steps, createdAt, finishedAt, sendAt, warnings = [] } = result
   const more = { ...(result.test ? { test: true as const } : {}), ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }
   if (status === 'queued' || status === 'running') {
@@ -25,8 +25,8 @@ export function responseOf (result: RunResult, addresses: Addresses): DispatchAn
       metadata
     }
   }
-  if (status !== 'succeeded') throw errorOf(result, addresses)
-  const answers = steps.map((step) => stepResult(step, addresses.document))
+  if (status !== 'succeeded') throw errorOf(result, addresses, version)
+  const answers = steps.map((step) => stepResult(step, addresses.document, version))
   const [only, ...others] = answers
   const beginning = { success: true, dispatchId, status, ...more } as const
   const ending = {
@@ -48,12 +48,12 @@ export function responseOf (result: RunResult, addresses: Addresses): DispatchAn
 }
 
 /** A chain that a provider has done in part must not be sent again. Any other dispatch has the error of the step that failed. */
-function errorOf ({ dispatchId, status, steps }: RunResult, { document, status: statusUrl }: Addresses): DispatchError {
+function errorOf ({ dispatchId, status, steps }: RunResult, { document, status: statusUrl }: Addresses, version: Version): DispatchError {
   const failed = steps.find(({ state }) => state.error !== null)
   if (steps.some(isAcceptedByProvider)) {
     const state: PartialDispatch = {
       status,
-      steps: steps.map((step) => stepResult(step, document)),
+      steps: steps.map((step) => stepResult(step, document, version)),
       creditsCharged: steps.reduce((sum, step) => sum + step.state.charged, 0),
       retryUrl: `${statusUrl(dispatchId)}/retry`
     }
@@ -62,9 +62,10 @@ function errorOf ({ dispatchId, status, steps }: RunResult, { document, status: 
   if (status === 'cancelled') {
     return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { reason: 'cancelled', dispatchId })
   }
-  const { word = 'internal_error', message = 'The dispatch failed.', details, retryAfter } = failed?.state.error ?? {}
+  const { word = 'internal_error', message = 'The dispatch failed.', reason, details, retryAfter } = failed?.state.error ?? {}
   return new DispatchError(word, message, {
     dispatchId,
+    ...(reason === undefined ? {} : { reason }),
     ...(details === undefined ? {} : { details }),
     ...(retryAfter === undefined ? {} : { retryAfter })
   })
@@ -81,7 +82,8 @@ function partialMessage (status: DispatchStatus, steps: readonly Step[], failed:
 
 function stepResult (
   { service, fields, by, content: { document, made = {} }, state: { status, response, error } }: Step,
-  documentUrl: DocumentUrl
+  documentUrl: DocumentUrl,
+  version: Version
 ): StepResult {
   return {
     service,
@@ -91,6 +93,6 @@ function stepResult (
     providerResponse: response,
     generatedDocument: document === undefined ? null : generatedDocument(document, documentUrl),
     ...services[service].measure?.(fields, made),
-    ...(error === null ? {} : { error: stepError(error) })
+    ...(error === null ? {} : { error: stepError(error, version) })
   }
 }

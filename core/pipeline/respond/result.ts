@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import { type DispatchRequestView, type DispatchStatus, type DispatchView, type EventView, type GeneratedDocument, isDeliveryService,
-  isSince, latestVersion, refusalOf, reportsDelivery, type StepResult, type VendorCallView, type Version, wordIn } from '@dispatch/contract'
+  isSince, problemIn, refusalOf, reportsDelivery, type StepResult, type VendorCallView, type Version, wordIn } from '@dispatch/contract'
 import { timeOf } from '@dispatch/database'
 import { type ServiceName, services } from '@dispatch/services'
 import type { StepError } from '@dispatch/tables'
@@ -154,8 +154,13 @@ export function generatedDocument ({ expiresAt, ...document }: StoredDocument, d
 }
 
 /** Why a step was not done, as clients read it. */
-export function stepError ({ word, message, details }: StepError, version: Version = latestVersion): NonNullable<StepResult['error']> {
-  return { error: wordIn(word, version), message, ...(details === undefined ? {} : { details: [...details] }) }
+export function stepError ({ word, message, reason, details }: StepError, version: Version): NonNullable<StepResult['error']> {
+  return problemIn({
+    error: wordIn(word, version),
+    message,
+    ...optional('reason', reason),
+    ...(details === undefined ? {} : { details: [...details] })
+  }, version)
 }
 
 /** The template of a row: a dispatch's row has that of its first step. */

@@ -54,8 +54,11 @@ async function refusalOf (dependencies: DueDependencies, record: DispatchRecord,
   } catch (error) {
     if (error instanceof DatabaseUnavailable || (error instanceof DispatchError && error.word === 'conflict')) throw error
     if (!(error instanceof DispatchError && endsIt.has(error.word))) return settlementOfFailure(error)
-    const { word, message, details } = error
-    return { outcome: 'rejected', error: { word, message, ...(details === undefined ? {} : { details: [...details] }) } }
+    const { word, message, reason, details } = error
+    return {
+      outcome: 'rejected',
+      error: { word, message, ...(reason === undefined ? {} : { reason }), ...(details === undefined ? {} : { details: [...details] }) }
+    }
   }
 }
 

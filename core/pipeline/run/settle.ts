@@ -223,7 +223,12 @@ export function settlementOfFailure (error: unknown, placed: (place: string) => 
   if (error instanceof DispatchError) {
     return {
       outcome: 'unavailable',
-      error: { word: error.word, message: error.message, ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }) }
+      error: {
+        word: error.word,
+        message: error.message,
+        ...(error.reason === undefined ? {} : { reason: error.reason }),
+        ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
+      }
     }
   }
   if (!(error instanceof RenderError)) {

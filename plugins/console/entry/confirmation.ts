@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { sentIn } from '../form/body.ts'
 import { confirmationPage, type ConfirmRequest } from '../pages/confirm.ts'
 import { visitOf } from '../session/visit.ts'
 
@@ -13,6 +14,6 @@ export function askWhetherMeant (app: FastifyInstance): void {
     const sent = request.body ?? new URLSearchParams()
     const asked = await confirms(Object.assign(request, { body: sent }))
     if (asked === undefined) return
-    return reply.page(confirmationPage(visitOf(request), asked, { path: request.url, sent: [...sent, [confirmedField, 'true']] }))
+    return reply.page(confirmationPage(visitOf(request), asked, { path: request.url, sent: [...sentIn(sent), [confirmedField, 'true']] }))
   })
 }

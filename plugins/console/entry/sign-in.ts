@@ -1,6 +1,7 @@
 import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallback } from 'fastify'
+import { secretIn } from '../form/body.ts'
 import { signInPage } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'
 import { clientOf } from '../session/client.ts'
@@ -26,7 +27,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' } }, async (request, reply) => {
     const { body } = request
-    const [email, password, next] = [body.get('email') ?? '', body.get('password') ?? '', ownPath(body.get('next'))]
+    const [email, password, next] = [body.get('email') ?? '', secretIn(body, 'password') ?? '', ownPath(body.get('next'))]
     try {
       const signedIn = await sessions.open(email, password, clientOf(request))
       if ('waiting' in signedIn) {

@@ -3,6 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
 import { templateHelp } from '../language/template-help.ts'
+import { secretIn } from './body.ts'
 import { checkField, choiceField, type Field, linesField, type Option, spaced, textField } from './fields.ts'
 import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
 import { sentenceOf } from './sentence.ts'
@@ -248,7 +249,7 @@ function readField (schema: FieldSchema, name: string, body: URLSearchParams): J
     return Object.keys(values).length === 0 ? undefined : values
   }
   if (kind === 'rows') return readRows(schema.items ?? {}, name, body)
-  const text = (body.get(name) ?? '').replaceAll('\r\n', '\n')
+  const text = ((kind === 'secret' ? secretIn(body, name) : body.get(name)) ?? '').replaceAll('\r\n', '\n')
   if (kind === 'secret' && text === '') return body.get(`${name}:delete`) === 'true' ? null : undefined
   if (kind === 'secret') return text
   if (text.trim() === '') return undefined

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { secretIn } from '../form/body.ts'
 import { linesField, onceField, onceIn, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CompanyView, type UserView, withQuery } from '../session/api.ts'
@@ -21,7 +22,7 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<{ Body: URLSearchParams }>('/companies', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
     const textOf = (name: string): string => body.get(name) ?? ''
-    const admin = { email: textOf('email'), password: textOf('password') }
+    const admin = { email: textOf('email'), password: secretIn(body, 'password') ?? '' }
     const company = { name: textOf('name'), credits: numberIn(textOf('credits') === '' ? '0' : textOf('credits')), admin }
     const created = await visit.api.send<CompanyView>('POST', '/api/v1/companies', company)
     if (created.ok) return reply.redirect(`/console/companies/${String(created.body.id)}?created=1`, 303)

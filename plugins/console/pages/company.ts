@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { secretIn } from '../form/body.ts'
 import { checkField, linesField, textField } from '../form/fields.ts'
 import { allowedServices, wordFor, type Words } from '../language/language.ts'
 import { type LimitsView, type SettingsView, type UserView, withQuery } from '../session/api.ts'
@@ -21,7 +22,7 @@ export const companyPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<{ Body: URLSearchParams }>('/company/users', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
-    const created = await visit.api.send('POST', '/api/v1/users', { ...userIn(body), password: body.get('password') ?? '' })
+    const created = await visit.api.send('POST', '/api/v1/users', { ...userIn(body), password: secretIn(body, 'password') ?? '' })
     if (created.ok) return reply.redirect('/console/company?saved=1#main', 303)
     return reply.code(created.status).page(await view(visit, { user: { body, error: errorOf(created) } }))
   })

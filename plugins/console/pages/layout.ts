@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html.ts'
 import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
-import { type LabelOf, placeIn } from '../form/place.ts'
+import { placeIn } from '../form/place.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
@@ -192,11 +192,11 @@ export function folded (words: Words, isOpen: boolean, form: Html): Html {
   return html`<details class="fold"${isOpen ? html` open` : none}><summary>${words.filter}</summary>${form}</details>`
 }
 
-/** What is said of an error of the API and of its problems, each with where it is: `labelOf` has the words of a form for its fields. */
-export function sentences (words: Words, { error, reason, message, details = [] }: Refused, labelOf?: LabelOf): Html {
+/** What is said of an error of the API and of its problems, each with where it is, as `placeIn` has it. */
+export function sentences (words: Words, { error, reason, message, details = [] }: Refused, place?: Parameters<typeof placeIn>[2]): Html {
   const [first] = details
   const problems = details.map(({ path = '', ...told }) =>
-    html`${sentenceOf(words, told)}${path === '' ? none : html` ${placeIn(words, path, labelOf)}`}`
+    html`${sentenceOf(words, told)}${path === '' ? none : html` ${placeIn(words, path, place)}`}`
   )
   // The message of problems is that of the first one, with how many more there are.
   const own = first === undefined || !message.includes(first.message) ? html`<p>${sentenceOf(words, { error, reason, message })}</p>` : none

@@ -136,7 +136,9 @@ async function save (visit: Visit, code: string, body: URLSearchParams, reply: F
   const saved = await visit.api.send('PUT', pathOf(found.provider), { settings, sandbox })
   if (saved.ok) return reply.redirect(`/console/providers/${found.provider.code}?saved=1`, 303)
   const said = notice('bad',
-    html`<p>${visit.words.settingsRefused}</p>${sentences(visit.words, saved.error, labelsOf(visit.words, found.provider))}`)
+    html`<p>${visit.words.settingsRefused}</p>${
+      sentences(visit.words, saved.error, { labelOf: labelsOf(visit.words, found.provider), whole: { settings } })
+    }`)
   return reply.code(saved.status).page(await view(visit, found, code, { said, typed: { settings, sandbox, error: saved.error } }))
 }
 
@@ -148,7 +150,8 @@ async function suggest (visit: Visit, code: string, body: URLSearchParams, reply
   const typed = { settings: readSettings(form, body), sandbox: body.get(':sandbox') === 'true' }
   const asked = await api.send<SuggestionsView>('POST', `${pathOf(found.provider)}/suggestions`, typed)
   if (!asked.ok) {
-    const said = notice('bad', html`<p>${words.suggestRefused}</p>${sentences(words, asked.error, labelsOf(words, found.provider))}`)
+    const said = notice('bad',
+      html`<p>${words.suggestRefused}</p>${sentences(words, asked.error, { labelOf: labelsOf(words, found.provider), whole: typed })}`)
     return reply.code(asked.status).page(await view(visit, found, code, { said, typed: { ...typed, error: asked.error } }))
   }
   const { data } = asked.body

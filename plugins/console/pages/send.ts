@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dispatch/common'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
@@ -102,7 +103,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
       return show(request, reply, draft, { told: plannedBy(visit.words, body, draft), problems: body.warnings, accepted: true, ...once })
     }
     if (found.status === 429 || found.status >= 500) throw new ApiRefused(found)
-    return show(request, reply, draft, { told: notYet(visit.words, found), problems: found.error.details ?? [], ...once })
+    return show(request, reply, draft, { told: notYet(visit.words, found, requestOf(draft)), problems: found.error.details ?? [], ...once })
   })
 
   app.post<Posted>('/send/request', { bodyLimit }, async (request, reply) => {
@@ -282,7 +283,7 @@ function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: D
   const { status, error } = refusal
   if (status === 401) throw new ApiRefused(refusal)
   const { words }: Visit = visitOf(request)
-  const said = notice('bad', html`<p>${words.sendRefused}</p>${sentences(words, error)}`)
+  const said = notice('bad', html`<p>${words.sendRefused}</p>${sentences(words, error, { whole: requestOf(draft) })}`)
   return show(request, reply.code(status), draft, { ...onceOf(request), said, problems: error.details ?? [] })
 }
 
@@ -305,7 +306,9 @@ function plannedBy (words: Words, found: ValidationResponse, draft: Draft): Html
 const maxTold = 5
 
 /** What the service would refuse, each with its place in the request. */
-function notYet (words: Words, { error }: Refusal): Html {
-  const told = (error.details ?? []).slice(0, maxTold).map((one) => html`<li>${placeIn(words, one.path)} ${sentenceOf(words, one)}</li>`)
+function notYet (words: Words, { error }: Refusal, whole: JsonObject): Html {
+  const told = (error.details ?? []).slice(0, maxTold).map((one) =>
+    html`<li>${placeIn(words, one.path, { whole })} ${sentenceOf(words, one)}</li>`
+  )
   return html`<p>${words.sendNotYet}</p>${told.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${told}</ul>`}`
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { secretIn } from '../form/body.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type Api, ApiRefused, noticeText, type NoticeView, type SessionView } from '../session/api.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
@@ -35,7 +36,7 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<{ Body: URLSearchParams }>('/sessions/password', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
-    const entered = { current: body.get('current') ?? '', password: body.get('password') ?? '' }
+    const entered = { current: secretIn(body, 'current') ?? '', password: secretIn(body, 'password') ?? '' }
     const changed = await visit.api.send('PUT', '/api/v1/my/password', entered)
     if (changed.ok) return reply.redirect('/console/sign-in?changed=1#main', 303)
     return reply.code(changed.status).page(await view(visit, { body, error: changed.error }))

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { secretIn } from '../form/body.ts'
 import { radioField, textField } from '../form/fields.ts'
 import { optionsFor, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type UserView } from '../session/api.ts'
@@ -22,8 +23,8 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
   const changes = {
     rights: (body: URLSearchParams) => userIn(body),
     password: (body: URLSearchParams) => ({
-      password: body.get('password') ?? '',
-      ...body.get('current') === null || body.get('current') === '' ? {} : { current: body.get('current') }
+      password: secretIn(body, 'password') ?? '',
+      ...(body.get('current') ?? '') !== '' && { current: secretIn(body, 'current') }
     }),
     disabled: (body: URLSearchParams) => ({ disabled: body.get('disabled') === 'true' })
   }

@@ -1,6 +1,7 @@
 import type { Actor, SessionProof, Sessions } from '@dispatch/accounts'
 import { DispatchError, type ErrorWord } from '@dispatch/contract'
 import type { FastifyRequest } from 'fastify'
+import { secretIn } from '../form/body.ts'
 
 /**
  * What the reader has sent needs a proof of who they are that is at most five minutes old; `refused`: the one that they gave was not right.
@@ -31,7 +32,7 @@ export const answerField = (kind: string): string => `:${kind}`
 export function proofIn (body: URLSearchParams, field = 'proof'): { code: string } | { password: string } {
   const proof = body.get(field) ?? ''
   const isCode = /^\s*(?:\d{3}\s?\d{3}|[\da-z]{4}(?:-[\da-z]{4}){3})\s*$/i.test(proof)
-  return isCode ? { code: proof.trim() } : { password: proof }
+  return isCode ? { code: proof.trim() } : { password: secretIn(body, field) ?? '' }
 }
 
 /** Takes the proof out of what was sent; undefined where there is none. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { DispatchError } from '../../../core/packages/contract/errors.ts'
 import type { DispatchStatus } from '../../../core/packages/contract/states.ts'
+import type { Version } from '../../../core/packages/contract/versions.ts'
 import { responseOf } from '../../../core/pipeline/respond/respond.ts'
 import type { RunResult } from '../../../core/pipeline/respond/result.ts'
 import { type Step, type StepState, unbegun } from '../../../core/pipeline/step.ts'
@@ -61,19 +62,27 @@ const result = (status: DispatchStatus, ...steps: Step[]): RunResult => ({
 })
 
 /** The error that a result is answered with, as its body has it. */
-function refused (given: RunResult): Record<string, unknown> {
+function refused (given: RunResult, version: Version = '1.1.0'): Record<string, unknown> {
   try {
-    responseOf(given, addresses)
+    responseOf(given, addresses, version)
   } catch (thrown) {
     if (!(thrown instanceof DispatchError)) throw thrown
-    const { word, status, message, details, dispatchId, more } = thrown
-    return { word, httpStatus: status, message, dispatchId, ...(details === undefined ? {} : { details }), ...more }
+    const { word, status, message, reason, details, dispatchId, more } = thrown
+    return {
+      word,
+      ...(reason === undefined ? {} : { reason }),
+      httpStatus: status,
+      message,
+      dispatchId,
+      ...(details === undefined ? {} : { details }),
+      ...more
+    }
   }
   throw new Error('It is answered with a success.')
 }
 
 await t.test('one service is answered with exactly the fields of the contract', (t) => {
-  t.strictSame(responseOf(result('succeeded', invoicing), addresses), {
+  t.strictSame(responseOf(result('succeeded', invoicing), addresses, '1.1.0'), {
     success: true,
     dispatchId: 'dispatch',
     status: 'succeeded',
@@ -84,13 +93,14 @@ await t.test('one service is answered with exactly the fields of the contract', 
     metadata: { orderId: 'A-1' },
     executionTime: 1.5
   })
-  has(t, responseOf(result('succeeded', file), addresses), { service: 'file', providerName: null, providerResponse: null })
+  has(t, responseOf(result('succeeded', file), addresses, '1.1.0'), { service: 'file', providerName: null, providerResponse: null })
   t.end()
 })
 
 await t.test('a chain is answered with its steps in their order, and the document that was made first', (t) => {
   t.strictSame(
-    responseOf(result('succeeded', invoicing, step('sms', { status: 'accepted', response: { id: 'S-1', status: 'queued' } })), addresses),
+    responseOf(result('succeeded', invoicing, step('sms', { status: 'accepted', response: { id: 'S-1', status: 'queued' } })), addresses,
+      '1.1.0'),
     {
       success: true,
       dispatchId: 'dispatch',
@@ -121,7 +131,7 @@ await t.test('a chain is answered with its steps in their order, and the documen
 
 await t.test('what goes on is answered with where it can be read', (t) => {
   for (const status of ['queued', 'running'] as const) {
-    t.strictSame(responseOf({ ...result(status, planned), finishedAt: null }, addresses), {
+    t.strictSame(responseOf({ ...result(status, planned), finishedAt: null }, addresses, '1.1.0'), {
       success: true,
       dispatchId: 'dispatch',
       status,
@@ -185,6 +195,19 @@ await t.test('only what a provider accepted counts as done: any other failure is
     httpStatus: 504
   })
   has(t, refused(result('failed', step('sms', { status: 'rejected' }))), { word: 'internal_error' })
+  t.end()
+})
+
+await t.test('the reason of an error stays with its step; clients of an older version read no reason, and the words that they know', (t) => {
+  const late = step('sms', { status: 'rejected', error: { word: 'suppressed', message: 'No.', reason: 'state_forbids' } })
+  for (const [version, error] of [
+    ['1.1.0', { error: 'suppressed', message: 'No.', reason: 'state_forbids' }],
+    ['1.0.1', { error: 'validation_failed', message: 'No.' }]
+  ] as const) {
+    const { steps } = refused(result('partial', invoicing, late), version) as { steps: { error?: object }[] }
+    t.strictSame(steps[1]?.error, error, version)
+  }
+  has(t, refused(result('failed', late)), { word: 'suppressed', reason: 'state_forbids' })
   t.end()
 })
 

@@ -47,6 +47,7 @@ function told ({ error, message, problems, requestId, dispatchId, idempotencyKey
 /** An error for programs. */
 function factsOf ({
   error,
+  reason,
   message,
   httpStatus,
   requestId,
@@ -60,6 +61,7 @@ function factsOf ({
 }: CallError): object {
   return {
     error,
+    reason,
     message,
     httpStatus,
     requestId,

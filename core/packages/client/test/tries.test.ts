@@ -218,9 +218,9 @@ void t.test('a page in the place of a file or of events, and nothing in the plac
   t.equal(await clientFor(empty.url).things.remove('1'), undefined)
 })
 
-void t.test('an error has the page that explains it', async (t) => {
-  const server = await serve(t, refusal(403, 'forbidden', { docs: '/docs/errors/forbidden' }))
-  has(t, await errorOfCall(clientFor(server.url).things.send({})), { docs: `${server.url}/docs/errors/forbidden` })
+void t.test('an error has the page that explains it, and which case of its word it is', async (t) => {
+  const server = await serve(t, refusal(403, 'forbidden', { docs: '/docs/errors/forbidden', reason: 'needs_service' }))
+  has(t, await errorOfCall(clientFor(server.url).things.send({})), { docs: `${server.url}/docs/errors/forbidden`, reason: 'needs_service' })
 })
 
 void t.test('a file that flows is not late, however long it takes', async (t) => {

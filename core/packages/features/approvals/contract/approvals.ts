@@ -1,5 +1,5 @@
 import { Line } from '@dispatch/common'
-import { AnyJsonObject, ApprovalFacts, PageQuery, ProblemSchema, Timestamp, ValidationResponse } from '@dispatch/contract'
+import { AnyJsonObject, ApprovalFacts, PageQuery, ProblemReason, ProblemSchema, Timestamp, ValidationResponse } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
@@ -72,6 +72,7 @@ export const ApprovalView = Type.Object({
     Type.Object({
       error: Type.String({ examples: ['insufficient_credits'] }),
       message: Type.String(),
+      reason: ProblemReason,
       details: Type.Optional(Type.Array(ProblemSchema))
     }, { title: 'ApprovalProblem', description: 'Why it could not be sent now.' })
   )

@@ -1,4 +1,4 @@
-import { Nothing, page } from '@dispatch/contract'
+import { Nothing, page, problemIn } from '@dispatch/contract'
 import { auditAuthorOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -39,7 +39,10 @@ const readingRoutes: FastifyPluginCallbackTypebox<{ approvals: Approvals }> = (a
       summary: 'Reads an approval, with what would be sent now, and what it would cost.',
       response: { 200: ApprovalView }
     }
-  }, async (request) => approvals.read(request.actor, idIn(request)))
+  }, async (request) => {
+    const { problem, ...approval } = await approvals.read(request.actor, idIn(request))
+    return { ...approval, ...problem !== undefined && { problem: problemIn(problem, request.apiVersion) } }
+  })
 
   app.get('/api/v1/approvals/:id/rows', {
     config: { errors: ['validation_error', 'not_found'] },

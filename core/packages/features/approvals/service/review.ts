@@ -32,8 +32,8 @@ export async function viewFor (needs: Needs, actor: Actor, found: ApprovalRow): 
     return { ...await withNames(needs, actor, { ...found, rules }), review }
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error
-    const { word, message, details } = error
-    const problem = { error: word, message, ...details !== undefined && { details: [...details] } }
+    const { word, message, reason, details } = error
+    const problem = { error: word, message, ...reason !== undefined && { reason }, ...details !== undefined && { details: [...details] } }
     return { ...await withNames(needs, actor, found), review: null, problem }
   }
 }

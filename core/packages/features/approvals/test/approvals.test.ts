@@ -554,7 +554,13 @@ await t.test('the template, provider and price are looked at again; whoever aske
   has(t, (await read(approvalId)).body, { review: null, problem: { error: 'conflict', message: /may not send any more/ } })
   has(t, await send('POST', `/api/v1/approvals/${String(approvalId)}/approve`, { body: { seen: review.seen } }, admin), { status: 409 })
   t.same(await sent(), [])
-  await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: false } }, admin)
+  await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: false, services: ['email'] } }, admin)
+  for (const [version, reason] of [['1.0.1', undefined], ['1.1.0', 'needs_service']] as const) {
+    const { body } = await send('GET', `/api/v1/approvals/${String(approvalId)}`, { headers: { 'x-api-version': version } }, admin)
+    has(t, body, { review: null, problem: { error: 'forbidden' } })
+    t.equal(body.problem.reason, reason, version)
+  }
+  await send('PUT', `/api/v1/users/${String(id)}`, { body: { services: ['*'] } }, admin)
   has(t, await approve(approvalId), { status: 200 })
   t.equal((await sent()).length, 1)
   t.ok(companyId > 0)

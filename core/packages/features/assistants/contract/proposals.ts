@@ -1,5 +1,5 @@
 import { Line, Uuid } from '@dispatch/common'
-import { AnyJsonObject, ProblemSchema, Timestamp, ValidationResponse } from '@dispatch/contract'
+import { AnyJsonObject, ProblemReason, ProblemSchema, Timestamp, ValidationResponse } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
@@ -68,6 +68,7 @@ export const ProposalReview = Type.Object({
     Type.Object({
       error: Type.String({ examples: ['insufficient_credits'] }),
       message: Type.String(),
+      reason: ProblemReason,
       details: Type.Optional(Type.Array(ProblemSchema))
     }, { title: 'ProposalProblem', description: 'Why it could not be sent now.' })
   )

@@ -1,4 +1,4 @@
-import { IdempotencyHeaders, page } from '@dispatch/contract'
+import { IdempotencyHeaders, page, problemIn } from '@dispatch/contract'
 import { auditAuthorOf, idempotencyKeyOf, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -50,7 +50,10 @@ export const proposalsRoutes: FastifyPluginCallbackTypebox<{ proposals: Proposal
       params: Params,
       response: { 200: ProposalReview }
     }
-  }, async (request) => proposals.read(askerOf(request), uuidIn(request.params.id, 'proposal')))
+  }, async (request) => {
+    const { problem, ...proposal } = await proposals.read(askerOf(request), uuidIn(request.params.id, 'proposal'))
+    return { ...proposal, ...problem !== undefined && { problem: problemIn(problem, request.apiVersion) } }
+  })
 
   app.post('/api/v1/proposals/:id/send', {
     config: {

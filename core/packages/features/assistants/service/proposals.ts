@@ -132,8 +132,13 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
         return { ...viewOf(row), review: await reviewOf(asker, row) }
       } catch (error) {
         if (!(error instanceof DispatchError)) throw error
-        const { word, message, details } = error
-        const problem = { error: word, message, ...details !== undefined && { details: [...details] } }
+        const { word, message, reason, details } = error
+        const problem = {
+          error: word,
+          message,
+          ...reason !== undefined && { reason },
+          ...details !== undefined && { details: [...details] }
+        }
         return { ...viewOf(row), review: null, problem }
       }
     },

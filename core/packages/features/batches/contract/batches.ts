@@ -1,4 +1,4 @@
-import { ProblemSchema, UuidPageQuery } from '@dispatch/contract'
+import { ProblemReason, ProblemSchema, UuidPageQuery } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 export type { BatchView } from '@dispatch/contract'
@@ -79,6 +79,7 @@ export const rowStates = ['unchecked', 'waiting', 'running', 'succeeded', 'faile
 export const RowProblem = Type.Object({
   error: Type.String(),
   message: Type.String(),
+  reason: ProblemReason,
   details: Type.Optional(Type.Array(ProblemSchema))
 }, { title: 'BatchRowProblem' })
 export type RowProblem = Static<typeof RowProblem>

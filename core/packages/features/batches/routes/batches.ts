@@ -1,4 +1,4 @@
-import { BatchView, type ErrorWord, IdempotencyHeaders, page } from '@dispatch/contract'
+import { BatchView, type ErrorWord, IdempotencyHeaders, page, type Version } from '@dispatch/contract'
 import { auditAuthorOf, compileValidator, contentDisposition, idempotencyKeyOf, pageOf, resourceNotFound,
   uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
@@ -35,7 +35,11 @@ const example: BatchView = {
 
 type Named = { Params: { id: string } }
 
-const written = { ndjson: { type: 'application/x-ndjson', write: asNdjson }, csv: { type: 'text/csv; charset=utf-8', write: asCsv } }
+type Written = { type: string, write: (pages: AsyncIterable<readonly ResultView[]>, version: Version) => AsyncGenerator<string, void> }
+const written: Readonly<Record<'ndjson' | 'csv', Written>> = {
+  ndjson: { type: 'application/x-ndjson', write: asNdjson },
+  csv: { type: 'text/csv; charset=utf-8', write: asCsv }
+}
 
 const Results = {
   description: 'The rows in their order: an object on each line (`BatchResult`), or CSV with the columns row, id, status, dispatchId, ' +
@@ -123,7 +127,7 @@ const readingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, do
       querystring: ResultsQuery,
       response: { 200: Results }
     }
-  }, async ({ actor, params: { id }, query: { format = 'ndjson', status } }, reply) => {
+  }, async ({ actor, apiVersion, params: { id }, query: { format = 'ndjson', status } }, reply) => {
     const results = await batches.results(actor, uuidIn(id, 'batch'), status)
     if (results === undefined) throw resourceNotFound('batch', id)
     const { type, write } = written[format]
@@ -132,7 +136,7 @@ const readingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, do
       'content-disposition': contentDisposition(`batch-${id}.${format}`),
       'x-content-type-options': 'nosniff',
       'cache-control': 'private, no-store'
-    }).send(Readable.from(write(results)))
+    }).send(Readable.from(write(results, apiVersion)))
   })
   done()
 }

@@ -74,8 +74,13 @@ export function factsOf ({ answer: { plan, recipient: answered }, asked }: Check
 }
 
 /** An error as the results show it. */
-export function problemOf ({ word, message, details }: DispatchError): RowProblem {
-  return { error: word, message, ...details === undefined ? {} : { details: details.slice(0, 10) } }
+export function problemOf ({ word, message, reason, details }: DispatchError): RowProblem {
+  return {
+    error: word,
+    message,
+    ...reason === undefined ? {} : { reason },
+    ...details === undefined ? {} : { details: details.slice(0, 10) }
+  }
 }
 
 /** The refusal of a file whose text is not UTF-8. `place`: until where it is. */

@@ -1,5 +1,5 @@
-import { ApiRefused, type Confirmation, type ConfirmRequest, copied, errorOf, type Html, html, notice, page, said, textField, type Typed,
-  visitOf, withWords, wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, copied, errorOf, type Html, html, notice, page, said, secretIn, textField,
+  type Typed, visitOf, withWords, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { OAuthAppView } from '../contract/oauth-apps.ts'
 import { words as en } from '../words.en.ts'
@@ -20,8 +20,9 @@ export const oauthAppPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Named>('/oauth-apps/:code', async (request, reply) => {
     const { params: { code }, body } = request
     const sandbox = body.get('sandbox') === 'true'
-    const textOf = (name: string): string => (body.get(fieldOf(name, { code, sandbox })) ?? '').trim()
-    const [clientId, clientSecret] = [textOf('clientId'), textOf('clientSecret')]
+    const nameOf = (name: string): string => fieldOf(name, { code, sandbox })
+    const clientId = (body.get(nameOf('clientId')) ?? '').trim()
+    const clientSecret = (secretIn(body, nameOf('clientSecret')) ?? '').trim()
     const saved = await visitOf(request).api.send('PUT', `${api}/${encodeURIComponent(code)}`, {
       clientId,
       ...(clientSecret !== '' && { clientSecret }),

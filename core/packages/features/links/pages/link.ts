@@ -1,4 +1,4 @@
-import { ApiRefused, document, fill, type Html, html, languageOf, notice, openApi, type Refusal, said, textField,
+import { ApiRefused, document, fill, type Html, html, languageOf, notice, openApi, type Refusal, said, secretIn, textField,
   wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { LinkView } from '../contract/links.ts'
@@ -20,7 +20,7 @@ export const linkPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/link/:token', { config }, async (request, reply) => {
     const { params: { token }, body } = request
-    const used = await openApi(request).send('POST', '/auth/links/use', { token, password: body.get('password') ?? '' })
+    const used = await openApi(request).send('POST', '/auth/links/use', { token, password: secretIn(body, 'password') ?? '' })
     if (used.ok) return reply.redirect('/console/link/done', 303)
     return show(request, reply, token, used)
   })

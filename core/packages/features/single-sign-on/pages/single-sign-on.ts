@@ -1,6 +1,6 @@
 import { ApiRefused, checkField, type Confirmation, type ConfirmRequest, copied, errorOf, type Html, html, notice, optionsFor, page,
-  proofForm, radioField, refusedProof, said, sentences, servicesField, servicesIn, statusOf, textField, time, type Typed, type UserView,
-  type Visit as ConsoleVisit, withQuery, wrongOf } from '@dispatch/plugins/console'
+  proofForm, radioField, refusedProof, said, secretIn, sentences, servicesField, servicesIn, statusOf, textField, time, type Typed,
+  type UserView, type Visit as ConsoleVisit, withQuery, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { MySingleSignOnView, SingleSignOnView } from '../contract/single-sign-on.ts'
 import { type Visit, visitOf, type Words, wordsOf } from './words.ts'
@@ -28,7 +28,7 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
 
   app.post<{ Body: URLSearchParams }>('/sign-on/unlink', { config: { confirms: 'form' } }, async (request, reply) => {
     const { api: own, words } = visitOf(request)
-    const unlinked = await own.send('POST', '/api/v1/my/single-sign-on/unlink', { password: request.body.get('proof') ?? '' })
+    const unlinked = await own.send('POST', '/api/v1/my/single-sign-on/unlink', { password: secretIn(request.body, 'proof') ?? '' })
     if (unlinked.ok) return reply.redirect('/console/sessions', 303)
     const why = unlinked.status === 409 ? notice('bad', sentences(words, unlinked.error)) : refusedProof(words, unlinked)
     const main = html`${why}<p><a href="/console/sessions">${words.account}</a></p>`
@@ -102,7 +102,7 @@ export async function ownSingleSignOn ({ api: own, words: ofConsole, acting }: C
 function settingsIn (body: URLSearchParams): object {
   const textOf = (name: string): string => (body.get(name) ?? '').trim()
   const isSet = (name: string): boolean => body.get(name) === 'true'
-  const clientSecret = textOf('clientSecret')
+  const clientSecret = (secretIn(body, 'clientSecret') ?? '').trim()
   return {
     issuer: textOf('issuer'),
     clientId: textOf('clientId'),
