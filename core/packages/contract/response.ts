@@ -34,7 +34,7 @@ export type ProviderResponse = Static<typeof ProviderResponse>
 
 /** The reason of an error that stands within an answer: {@link problemIn} leaves it out for older versions. */
 export const ProblemReason = Type.Optional(
-  Type.String({ description: 'Which case of the word it is, as in an error; since version 1.1.0.' })
+  Type.String({ description: 'As in an error; since version 1.1.0.' })
 )
 
 /** Why a step failed. */
