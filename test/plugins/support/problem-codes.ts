@@ -78,7 +78,7 @@ function nameOf (node: ts.Node): string | undefined {
 
 function isTold (parent: ts.Node): boolean {
   return ts.isObjectLiteralExpression(parent) &&
-    parent.properties.some((property) => ts.isSpreadAssignment(property) || property.name?.getText() === 'message')
+    parent.properties.some((property) => ts.isSpreadAssignment(property) || property.name.getText() === 'message')
 }
 
 /** The texts that a value can be. */

@@ -1,4 +1,5 @@
 import { DispatchError, type Version } from '@dispatch/contract'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { asNdjson } from '../service/results.ts'
 import { problemOf } from '../service/row.ts'
@@ -7,10 +8,8 @@ await t.test('the reason of an error stays with its row; clients of an older ver
   const problem = problemOf(new DispatchError('forbidden', 'No.', { reason: 'needs_service' }))
   t.strictSame(problem, { error: 'forbidden', message: 'No.', reason: 'needs_service' })
   const rowsIn = async (version: Version): Promise<unknown[]> => {
-    async function* pages () {
-      yield [{ row: 1, status: 'refused', problem }, { row: 2, status: 'waiting' }] as const
-    }
-    return (await Array.fromAsync(asNdjson(pages(), version))).join('').trim().split('\n').map((line): unknown => JSON.parse(line))
+    const pages = Readable.from([[{ row: 1, status: 'refused', problem }, { row: 2, status: 'waiting' }]])
+    return (await Array.fromAsync(asNdjson(pages, version))).join('').trim().split('\n').map((line): unknown => JSON.parse(line))
   }
   t.strictSame(await rowsIn('1.1.0'), [{ row: 1, status: 'refused', problem }, { row: 2, status: 'waiting' }])
   t.strictSame(await rowsIn('1.0.1'), [{ row: 1, status: 'refused', problem: { error: 'forbidden', message: 'No.' } }, {
