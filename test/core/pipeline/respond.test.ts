@@ -198,7 +198,7 @@ await t.test('only what a provider accepted counts as done: any other failure is
   t.end()
 })
 
-await t.test('the reason of an error stays with its step; clients of an older version read no reason, and the words that they know', (t) => {
+await t.test('the reason of an error stays with its step; older clients read none, and words that they know', (t) => {
   const late = step('sms', { status: 'rejected', error: { word: 'suppressed', message: 'No.', reason: 'state_forbids' } })
   for (const [version, error] of [
     ['1.1.0', { error: 'suppressed', message: 'No.', reason: 'state_forbids' }],
