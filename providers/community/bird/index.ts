@@ -27,10 +27,13 @@ type Call = Pick<Context<Static<typeof Settings>, unknown>, 'settings'>
 
 const Failure = Type.Optional(Type.Union([Type.Object({ description: Type.String() }), Type.Null()]))
 const Message = Type.Object({ id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }), last_error: Failure })
+
+/** What becomes of a message, or that somebody wants no more: https://bird.com/en-us/products/sms/two-way. */
 const Event = Type.Object({
   type: Type.String({ minLength: 1 }),
-  data: Type.Object({ sms_id: Type.String({ minLength: 1 }), error: Failure })
+  data: Type.Object({ from: Type.String({ minLength: 1 }), sms_id: Type.Optional(Type.String({ minLength: 1 })), error: Failure })
 })
+const stopped = 'sms.opted_out'
 
 const hour = 3600
 
@@ -87,7 +90,7 @@ export default defineProvider({
     sms: {
       verify: { kind: 'standard', secret: 'webhookSecret' },
       body: Event,
-      read: ({ type, data: { sms_id: remoteId, error } }) => ({ remoteId, type, ...given({ reason: error?.description }) }),
+      read: eventOf,
       events: {
         'sms.accepted': 'queued',
         'sms.sent': 'sent',
@@ -96,10 +99,16 @@ export default defineProvider({
         'sms.failed': 'failed',
         'sms.rejected': 'failed',
         'sms.expired': 'failed'
-      }
+      },
+      replies: { [stopped]: 'stop' }
     }
   }
 })
+
+/** Bird shows no id of what came from somebody: it is known by whose it is. */
+function eventOf ({ type, data: { from, sms_id: remoteId = from, error } }: Static<typeof Event>) {
+  return { remoteId, type, ...given({ reason: error?.description, recipient: type === stopped ? from : undefined }) }
+}
 
 function ask ({ settings: { apiKey, region } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
   return [`https://${region}.platform.bird.com/v1/sms/messages${path}`, { bearer: apiKey, ...more }]

@@ -31,6 +31,15 @@ const Told = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Recipient = Type.Object({ dsnstatus: Type.String({ minLength: 1 }), dsnerror: Told })
 const Message = Type.Object({ recipients: Type.Array(Recipient, { minItems: 1 }) })
 
+/** What becomes of a message, or what somebody has written to a number of the account: https://gatewayapi.com/docs/webhooks. */
+const Event = Type.Union([
+  Type.Object({ id: Type.Integer(), status: Type.String({ minLength: 1 }), time: Type.Integer(), error: Told }),
+  Type.Object({ id: Type.Integer(), msisdn: Type.Integer(), message: Type.String() })
+])
+
+/** Each the whole text of an answer. */
+const replies = { STOP: 'stop', START: 'start' } as const
+
 /** https://gatewayapi.com/docs/apis/rest/#sms-delivery-status */
 const statuses = {
   SCHEDULED: 'queued',
@@ -84,17 +93,26 @@ export default defineProvider({
       // The claims of the token are the event: the body beside it is not signed.
       form: 'token',
       verify: { kind: 'token', at: { header: 'X-Gwapi-Signature' }, algorithm: 'HS256', key: { secret: 'webhookSecret' } },
-      body: Type.Object({ id: Type.Integer(), status: Type.String({ minLength: 1 }), time: Type.Integer(), error: Told }),
-      read: ({ id, status: type, time, error }) => ({
-        remoteId: String(id),
-        type,
-        eventId: `${id} ${type} ${time}`,
-        ...given({ reason: error ?? undefined })
-      }),
-      events: statuses
+      body: Event,
+      read: eventOf,
+      events: statuses,
+      replies
     }
   }
 })
+
+function eventOf (event: Static<typeof Event>) {
+  if ('status' in event) {
+    const { id, status: type, time, error } = event
+    return { remoteId: String(id), type, eventId: `${id} ${type} ${time}`, ...given({ reason: error ?? undefined }) }
+  }
+  const { id, msisdn, message } = event
+  const written = message.trim().toUpperCase()
+  // Messages that come in have numbers of their own, which may be those of messages that were sent.
+  const remoteId = `received ${id}`
+  const type = Object.hasOwn(replies, written) ? written : 'received'
+  return { remoteId, type, eventId: `${remoteId} ${type}`, recipient: `+${msisdn}` }
+}
 
 function ask ({ settings: { apiToken, region } }: Call, path: string, more: HttpCall): [url: string, call: HttpCall] {
   return [`https://gatewayapi.${region === 'eu' ? 'eu' : 'com'}/rest/mtsms${path}`, {

@@ -22,7 +22,17 @@ type Call = { settings: Static<typeof Settings> }
 const Sent = Type.Object({ message_uuid: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }) })
 const Code = Type.Optional(Type.Union([Type.String(), Type.Integer(), Type.Null()]))
 const Message = Type.Object({ message_state: Type.String({ minLength: 1 }), error_code: Code })
-const Event = Type.Object({ MessageUUID: Type.String({ minLength: 1 }), Status: Type.String({ minLength: 1 }), ErrorCode: Code })
+
+/** What becomes of a message, or what somebody has written: https://www.plivo.com/docs/sms/api/message/handling-incoming/. */
+const Event = Type.Union([
+  Type.Object({ MessageUUID: Type.String({ minLength: 1 }), Status: Type.String({ minLength: 1 }), ErrorCode: Code }),
+  Type.Object({
+    MessageUUID: Type.String({ minLength: 1 }),
+    From: Type.String({ minLength: 1 }),
+    Text: Type.Optional(Type.String()),
+    MessageIntent: Type.Optional(Type.String())
+  })
+])
 
 const statuses = {
   queued: 'queued',
@@ -32,6 +42,10 @@ const statuses = {
   failed: 'failed',
   rejected: 'failed'
 } as const
+
+/** Plivo knows these intents by its words; from a short code it tells none, so the plain words are read. */
+const replies = { optout: 'stop', optin: 'start' } as const
+const plain: Readonly<Record<string, string>> = { STOP: 'optout', START: 'optin' }
 
 export default defineProvider({
   code: 'plivo',
@@ -78,19 +92,27 @@ export default defineProvider({
         key: { secret: 'authToken' }
       },
       body: Event,
-      read: ({ MessageUUID: remoteId, Status: type, ErrorCode: code }) => ({
-        remoteId,
-        type,
-        eventId: `${remoteId} ${type}`,
-        ...reasonOf(code)
-      }),
-      events: statuses
+      read: eventOf,
+      events: statuses,
+      replies
     }
   }
 })
 
 function ask ({ settings: { authId, authToken } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
   return [`https://api.plivo.com/v1/Account/${authId}/${path}`, { basic: [authId, authToken], ...more }]
+}
+
+function eventOf (event: Static<typeof Event>) {
+  const { MessageUUID: remoteId } = event
+  if ('Status' in event) {
+    const { Status: type, ErrorCode: code } = event
+    return { remoteId, type, eventId: `${remoteId} ${type}`, ...reasonOf(code) }
+  }
+  const { From: from, Text: text = '', MessageIntent: intent = '' } = event
+  const type = Object.hasOwn(replies, intent) ? intent : plain[text.trim().toUpperCase()] ?? 'received'
+  // It writes numbers without their +.
+  return { remoteId, type, eventId: `${remoteId} ${type}`, recipient: from.replace(/^(?=\d)/, '+') }
 }
 
 /** Plivo's code of a message that was not delivered; 000 is none. */

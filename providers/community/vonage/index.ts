@@ -1,11 +1,23 @@
-import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+import { defineProvider, Secret, type Static, Type } from '@dispatch/core/provider'
 
 const Sent = Type.Object({ message_uuid: Type.String() })
-const MessageStatus = Type.Object({
-  message_uuid: Type.String({ minLength: 1 }),
-  status: Type.String({ minLength: 1 }),
-  error: Type.Optional(Type.Object({ title: Type.Optional(Type.String()) }))
-})
+
+/** What becomes of a message, or what somebody has written: https://developer.vonage.com/en/messages/code-snippets/inbound-message. */
+const Event = Type.Union([
+  Type.Object({
+    message_uuid: Type.String({ minLength: 1 }),
+    status: Type.String({ minLength: 1 }),
+    error: Type.Optional(Type.Object({ title: Type.Optional(Type.String()) }))
+  }),
+  Type.Object({
+    message_uuid: Type.String({ minLength: 1 }),
+    from: Type.String({ minLength: 1 }),
+    text: Type.Optional(Type.String())
+  })
+])
+
+/** Each the whole text of an answer. */
+const replies = { STOP: 'stop', START: 'start' } as const
 
 export default defineProvider({
   code: 'vonage',
@@ -77,13 +89,18 @@ export default defineProvider({
   webhooks: {
     sms: {
       verify: { kind: 'jwt', algorithm: 'HS256', secret: 'signatureSecret', issuer: 'Vonage' },
-      body: MessageStatus,
-      read: ({ message_uuid: remoteId, status: type, error }) => ({
-        remoteId,
-        type,
-        ...(error?.title !== undefined && { reason: error.title })
-      }),
-      events: { delivered: 'delivered', rejected: 'failed', undeliverable: 'failed' }
+      body: Event,
+      read: eventOf,
+      events: { delivered: 'delivered', rejected: 'failed', undeliverable: 'failed' },
+      replies
     }
   }
 })
+
+function eventOf (event: Static<typeof Event>) {
+  const { message_uuid: remoteId } = event
+  if ('status' in event) return { remoteId, type: event.status, ...(event.error?.title !== undefined && { reason: event.error.title }) }
+  const written = event.text?.trim().toUpperCase() ?? ''
+  // It writes numbers without their +.
+  return { remoteId, type: Object.hasOwn(replies, written) ? written : 'received', recipient: event.from.replace(/^(?=\d)/, '+') }
+}
