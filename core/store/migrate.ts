@@ -87,7 +87,8 @@ const migrations: Migrations = {
   '158-brand-versions': () => import('./migrations/158-brand-versions.ts'),
   '170-templates-in-use': () => import('./migrations/170-templates-in-use.ts'),
   '174-companies-that-leave': () => import('./migrations/174-companies-that-leave.ts'),
-  '178-step-marks': () => import('./migrations/178-step-marks.ts')
+  '178-step-marks': () => import('./migrations/178-step-marks.ts'),
+  '180-cancelled-dispatches': () => import('./migrations/180-cancelled-dispatches.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -6,7 +6,10 @@ import { type RawBuilder, sql } from 'kysely'
 export const budgetScopes = ['company', 'user', 'key'] as const
 export type BudgetScope = typeof budgetScopes[number]
 
-/** What is counted: credits that are charged or held, or dispatches that were begun and are no tests. */
+/**
+ * What is counted: credits that are charged or held, or dispatches that were begun, were not cancelled before
+ * anything was sent, and are no tests.
+ */
 export const budgetUnits = ['credits', 'dispatches'] as const
 export type BudgetUnit = typeof budgetUnits[number]
 
@@ -72,7 +75,7 @@ export async function addBudget (
   }`
   const used = unit === 'credits'
     ? sql`sum(held + charged) from dispatches join steps using (dispatch_id)`
-    : sql`count(*) from dispatches`
+    : sql`count(*) filter (where status <> 'cancelled') from dispatches`
   // Of months to come, what is scheduled counts already.
   await sql`insert into budget_use (company_id, budget_id, month, used)
     select ${companyId}::integer, ${budgetId}::uuid, month, sum(used) from (

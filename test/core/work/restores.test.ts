@@ -452,7 +452,7 @@ async function asBefore (t: Test, url: string): Promise<string> {
     drop column version_before, drop column forms, drop column form_secrets`.execute(owner)
   await sql`drop function dispatches_with, dispatch_text, folded cascade`.execute(owner)
   await sql`drop table budget_use, budgets, event_feeds, feed_events, paused_batches, retentions, data_keys`.execute(owner)
-  await sql`drop function count_dispatch cascade`.execute(owner)
+  await sql`drop function count_dispatch, uncount_dispatch cascade`.execute(owner)
   // Those of features have names of their own, and keep their tables.
   await sql`delete from kysely_migration where name between '068' and ':'`.execute(owner)
   await owner.destroy()

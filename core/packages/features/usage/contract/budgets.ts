@@ -19,7 +19,7 @@ const facts = {
   unit: Type.Enum([...budgetUnits], {
     description:
       '`credits`: those that are charged, and held for what is under way. `dispatches`: all that are begun, also those that fail; ' +
-      'no tests.'
+      'not those that are cancelled before anything was sent, and no tests.'
   }),
   amount: Amount,
   hardStop: HardStop

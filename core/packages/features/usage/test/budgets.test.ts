@@ -171,6 +171,37 @@ await t.test('what is scheduled counts in the month in which it is due, and move
   t.equal((await later()).status, 200, 'its place in the other month is free')
 })
 
+await t.test('a dispatch that is cancelled before anything was sent gives back its place in its month', async (t) => {
+  const { admin } = await newCompany()
+  const later = (days: number): Promise<Answer> =>
+    send('POST', '/api/sms', {
+      body: {
+        providerName: 'counter',
+        sendAt: new Date(Date.now() + days * 86_400_000).toISOString(),
+        sms: { phoneNumber: '+33612345678', message: 'Hello' }
+      },
+      headers: late
+    }, admin)
+  const cancel = async ({ body: { dispatchId } }: Answer): Promise<void> => {
+    has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/cancel`, {}, admin), { status: 200 })
+  }
+  const before = [await later(45), await later(45)]
+  await cancel(before[0]!)
+  t.equal((await set(admin, { unit: 'dispatches', amount: 1 })).status, 201)
+  t.equal((await later(45)).status, 402, 'of what was scheduled before, one counts')
+  await cancel(before[1]!)
+  const next = await later(45)
+  t.equal(next.status, 200)
+  t.same(await usedOf(admin), [0])
+  t.equal((await text(admin)).status, 200)
+  t.same(await usedOf(admin), [1])
+  t.equal((await send('POST', `/api/v1/dispatches/${next.body.dispatchId}/cancel`, {}, admin)).status, 200)
+  t.equal((await send('POST', `/api/v1/dispatches/${next.body.dispatchId}/cancel`, {}, admin)).status, 409, 'once')
+  t.same(await usedOf(admin), [1], 'another month is not touched')
+  t.equal((await later(45)).status, 200)
+  t.equal((await later(45)).status, 402)
+})
+
 await t.test('a budget is for whom the company has, once, and its admins alone set it', async (t) => {
   const [{ admin, member }, other] = [await newCompany(), await newCompany()]
   const [{ id }] = (await send('GET', '/api/v1/users', {}, other.admin)).body.data
