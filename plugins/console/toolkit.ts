@@ -17,6 +17,7 @@ export { sentenceOf } from './form/sentence.ts'
 export { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from './form/text.ts'
 export { allowedServices, creditsOf, documentTypeName, fill, numberOf, optionsFor, serviceNames, withWords, wordFor,
   type Words } from './language/language.ts'
+export { sharedTemplates, templateName } from './language/template-names.ts'
 export { languageOf } from './session/language.ts'
 export { textOfSaid } from './language/problems.ts'
 export { type Bar, columns, lines } from './pages/bars.ts'

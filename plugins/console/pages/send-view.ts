@@ -10,6 +10,7 @@ import { fieldsOf, type Filled } from '../form/settings.ts'
 import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
+import { templateName } from '../language/template-names.ts'
 import { latestVersion, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
 import { computedOf, givenServices, messageServices } from '../session/services.ts'
@@ -53,7 +54,7 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
           label: words.sendTemplate,
           options: templates.map(({ id, name, service, documentType }) => ({
             value: String(id),
-            label: `${name} (${wordFor(words, 'service', service)}${
+            label: `${templateName(words, { id, name })} (${wordFor(words, 'service', service)}${
               documentType === undefined ? '' : `, ${documentTypeName(words, documentType)}`
             })`
           }))
@@ -145,7 +146,7 @@ ${filling}${documentSection(words, draft, { problems, files })}${aboutSection(wo
 ${template === undefined ? html`` : previewOf(words, template, shows(draft, shown))}</section>
 ${code}</form>`
   return page({ ...visit, path }, {
-    title: template === undefined ? words.sendGiven : fill(words.sendTitle, { name: template.name }),
+    title: template === undefined ? words.sendGiven : fill(words.sendTitle, { name: templateName(words, template) }),
     section: 'send',
     main
   })

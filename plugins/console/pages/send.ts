@@ -9,6 +9,7 @@ import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
+import { templateName } from '../language/template-names.ts'
 import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
 import { givenServices } from '../session/services.ts'
@@ -216,7 +217,7 @@ function profilesPage (visit: Visit, { template }: Draft, found: ProfilesView, {
   const main = html`<p><a href="${withQuery('/console/send', { draft })}">${words.sendBack}</a></p>${
     profilesSections(words, found, { chosen: { profile, ...format !== '' && { format } }, linkTo })
   }`
-  const title = fill(words.sendTitle, { name: template?.name ?? '' })
+  const title = fill(words.sendTitle, { name: template === undefined ? '' : templateName(words, template) })
   return page({ ...visit, path: linkTo({ profile, format }) }, { title, section: 'send', main })
 }
 

@@ -4,6 +4,7 @@ export const words = {
   proposalOf: 'Proposal of {at}',
   proposalsIntro: 'What assistants want to send. Nothing of it leaves before a person has seen it here and sent it.',
   proposalsNone: 'No assistant has proposed anything.',
+  proposalsHow: 'How an assistant proposes something',
   proposalService: 'Service',
   proposalBy: 'Proposed with a key of user',
   proposalReason: 'What the assistant says',

@@ -4,6 +4,7 @@ export const words = {
   proposalOf: 'Proposition du {at}',
   proposalsIntro: 'Ce que des assistants veulent envoyer. Rien ne part avant qu’une personne l’ait vu ici et envoyé.',
   proposalsNone: 'Aucun assistant n’a rien proposé.',
+  proposalsHow: 'Comment un assistant propose un envoi',
   proposalService: 'Service',
   proposalBy: 'Proposé avec une clé de l’utilisateur',
   proposalReason: 'Ce que dit l’assistant',

@@ -9,6 +9,7 @@ export const words = {
   batchOne: 'Batch of {at}',
   batchesIntro: 'Many dispatches in one file: a row for each. All rows are checked before anything is sent.',
   batchesNone: 'There is no batch yet.',
+  batchesHow: 'How its file is written',
   batchStarted: 'Begun',
   batchRows: 'Rows',
   batchDone: 'Done',

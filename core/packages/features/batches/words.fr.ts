@@ -9,6 +9,7 @@ export const words = {
   batchOne: 'Lot du {at}',
   batchesIntro: 'De nombreux envois dans un fichier : une ligne pour chacun. Toutes les lignes sont vérifiées avant le premier envoi.',
   batchesNone: 'Il n’y a pas encore de lot.',
+  batchesHow: 'Comment s’écrit son fichier',
   batchStarted: 'Début',
   batchRows: 'Lignes',
   batchDone: 'Terminées',

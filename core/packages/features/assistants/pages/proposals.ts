@@ -22,7 +22,7 @@ export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
     const { words, api, mode } = visit
     const { data } = await api.read<{ data: ProposalSummary[] }>(withQuery('/api/v1/proposals', { sandbox: String(mode === 'test') }))
     const list = data.length === 0
-      ? html`<p>${words.proposalsNone}</p>`
+      ? html`<p>${words.proposalsNone}</p><p><a href="/docs/assistants" hreflang="en">${words.proposalsHow}</a></p>`
       : table(words.proposals, [words.proposalService, words.proposalAt, words.proposalReason, words.proposalStatus],
         data.map((one) => row(words, one)))
     const main = html`<section aria-label="${words.proposals}"><p>${words.proposalsIntro}</p>${list}</section>`

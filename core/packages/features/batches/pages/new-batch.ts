@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '@dispatch/common'
 import { ApiRefused, boundaryOf, choiceField, fill, type Html, html, type LongList, longList, notice, numberOf, page, pretty, readForm,
-  type Refusal, sampleOf, sentences, serviceNames, table, time, withQuery } from '@dispatch/plugins/console'
+  type Refusal, sampleOf, sentences, serviceNames, table, templateName, time, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -132,7 +132,7 @@ async function listView (visit: Visit, cursor: string, said: Html = html``): Pro
   const main = html`${said}<p>${words.batchesIntro}</p>
 <section aria-labelledby="list"><h2 id="list">${words.batches}</h2>${
     data.length === 0
-      ? html`<p>${words.batchesNone}</p>`
+      ? html`<p>${words.batchesNone}</p><p><a href="/docs/batches" hreflang="en">${words.batchesHow}</a></p>`
       : longList({ ...visit, path: withQuery('/console/batches', { cursor }) }, batchList, {
         label: words.batches,
         rows: data,
@@ -190,7 +190,10 @@ function beginning (words: Words, templates: readonly TemplateSummary[]): Html {
       name: 'template',
       label: words.batchTemplate,
       none: words.batchTemplateNone,
-      options: templates.map(({ id, name, service }) => ({ value: String(id), label: `${name} (${serviceNames(words, [service])})` }))
+      options: templates.map(({ id, name, service }) => ({
+        value: String(id),
+        label: `${templateName(words, { id, name })} (${serviceNames(words, [service])})`
+      }))
     })
   }<div class="field"><label for="f-file">${words.batchFile}</label><p class="help" id="f-file-help">${words.batchFileHelp}</p>
 <input id="f-file" name="file" type="file" accept=".csv,.ndjson,.jsonl,text/csv" required aria-describedby="f-file-help"></div>

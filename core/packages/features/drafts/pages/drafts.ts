@@ -16,15 +16,17 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
     const { words, api, actor, mode } = visit
     const { data } = await api.read<{ data: DraftSummary[] }>(withQuery('/api/v1/drafts', { sandbox: String(mode === 'test') }))
     const own = data.filter(({ userId }) => userId === actor.userId)
-    const list = data.length === 0 ? html`<p>${words.draftsNone}</p>` : html`${
-      longList({ ...visit, path: '/console/drafts' }, draftList, {
-        label: words.drafts,
-        rows: data,
-        known: { words },
-        pick: picks(words, 'many', (draft) => own.includes(draft) ? { id: draft.id, name: nameOf(words, draft) } : undefined),
-        act: { title: words.draftDelete, cell: (draft) => own.includes(draft) ? removal(words, draft) : html`` }
-      })
-    }${own.length === 0 ? html`` : picksForm(words, 'many', { action: '/console/drafts/chosen/delete', label: words.draftDelete })}`
+    const list = data.length === 0 ?
+      html`<p>${words.draftsNone}</p><p><a class="button second" href="/console/send">${words.send}</a></p>` :
+      html`${
+        longList({ ...visit, path: '/console/drafts' }, draftList, {
+          label: words.drafts,
+          rows: data,
+          known: { words },
+          pick: picks(words, 'many', (draft) => own.includes(draft) ? { id: draft.id, name: nameOf(words, draft) } : undefined),
+          act: { title: words.draftDelete, cell: (draft) => own.includes(draft) ? removal(words, draft) : html`` }
+        })
+      }${own.length === 0 ? html`` : picksForm(words, 'many', { action: '/console/drafts/chosen/delete', label: words.draftDelete })}`
     const main = html`<section aria-label="${words.drafts}"><p>${words.draftsIntro}</p>${list}</section>`
     return reply.page(page(visit, { title: words.drafts, section: 'drafts', main }))
   })

@@ -105,7 +105,7 @@ async function list (visit: Visit, { cursor, told = html`` }: { cursor?: string 
   }${nextCursor === null ? html`` : html`<p><a href="${withQuery(at, { cursor: nextCursor })}" rel="next">${words.older}</a></p>`}</section>
 <section aria-labelledby="receptions"><h2 id="receptions">${words.receptions}</h2><p>${words.receptionsIntro}</p>${
     receptions.length === 0
-      ? html`<p>${words.receptionsNone}</p>`
+      ? html`<p>${words.receptionsNone}</p><p><a href="/console/providers">${words.providers}</a></p>`
       : table(words.receptions, [words.receptionProvider, words.status, words.receptionLooked, ''],
         receptions.map((reception) => receptionRow(words, reception, role !== 'member')))
   }</section>`

@@ -1,4 +1,4 @@
-import { type Found, type Visit, withQuery, wordFor } from '@dispatch/plugins/console'
+import { type Found, sharedTemplates, templateName, type Visit, withQuery, wordFor } from '@dispatch/plugins/console'
 import { wordsOf } from './words.ts'
 
 /** The templates with a text in their name. */
@@ -6,10 +6,11 @@ export async function findTemplates ({ words, api }: Visit, q: string): Promise<
   const { data } = await api.read<{ data: { id: number, name: string, service: string }[] }>(
     withQuery('/api/v1/templates', { q, limit: '6' })
   )
-  return data.map(({ id, name, service }) => ({
+  const linkTo = ({ id, name }: { id: number, name: string }): Found => ({
     kind: wordsOf(words).templates,
-    title: name,
-    path: `/console/templates/${String(id)}`,
-    about: wordFor(words, 'service', service)
-  }))
+    title: templateName(words, { id, name }),
+    path: `/console/templates/${String(id)}`
+  })
+  const shared = sharedTemplates(words, q).filter(({ id }) => !data.some((one) => one.id === id))
+  return [...shared.map(linkTo), ...data.map((one) => ({ ...linkTo(one), about: wordFor(words, 'service', one.service) }))]
 }

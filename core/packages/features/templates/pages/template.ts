@@ -1,6 +1,6 @@
 import { ApiRefused, badge, type Confirmation, type ConfirmRequest, documentTypeName, fill, type Html, html, notice, page, placeIn, pretty,
-  previewFrame, profilesSections, type ProfilesView, sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery,
-  withSubject, wordFor } from '@dispatch/plugins/console'
+  previewFrame, profilesSections, type ProfilesView, sendNoPreview, sendPreview, sentenceOf, sentences, table, templateName, textOfSaid,
+  time, withQuery, withSubject, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type PreviewFormat, previewFormats, savedFormats, type TemplateDetail, type VersionCheck,
   type VersionView } from '../contract/templates.ts'
@@ -44,7 +44,7 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
       profilesSections(words, found.body, { chosen: { profile, ...format !== '' && { format } }, linkTo })
     }`
     const path = linkTo({ profile, format })
-    return reply.page(page({ ...visit, path }, { title: template.name, section: 'templates', main }))
+    return reply.page(page({ ...visit, path }, { title: templateName(visit.words, template), section: 'templates', main }))
   })
 
   app.post<Posted>('/templates/:id/publish', { config: { confirms: warning } }, async (request, reply) => {
@@ -135,7 +135,7 @@ function view (visit: Visit, { template, versions }: Found, query: Query): Html 
     parts(words, template)
   }${isEditable ? removal(words, template) : html``}`
   const path = withQuery(addressOf(template), { version: textIn(query, 'version') })
-  return page({ ...visit, path }, { title: template.name, section: 'templates', main })
+  return page({ ...visit, path }, { title: templateName(visit.words, template), section: 'templates', main })
 }
 
 function addressOf ({ id }: TemplateDetail): string {
@@ -196,7 +196,7 @@ function previewSection (words: Words, template: TemplateDetail, asked: string):
     template.documentType === 'E_INVOICE'
       ? html`<p><a href="${withQuery(`${addressOf(template)}/e-invoices`, { version })}">${words.profilesShow}</a></p>`
       : html``
-  }${previewFrame(words, { name: template.name, source: withQuery(at, { version, format }) })}</section>`
+  }${previewFrame(words, { name: templateName(words, template), source: withQuery(at, { version, format }) })}</section>`
 }
 
 function versionsSection (words: Words, template: TemplateDetail, versions: readonly VersionView[], isEditable: boolean): Html {

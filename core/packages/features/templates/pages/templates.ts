@@ -1,5 +1,5 @@
-import { badge, choiceField, documentTypeName, type Html, html, type LongList, longList, notice, optionsFor, page, templateServices, time,
-  withQuery, wordFor } from '@dispatch/plugins/console'
+import { badge, choiceField, documentTypeName, type Html, html, type LongList, longList, notice, optionsFor, page, templateName,
+  templateServices, time, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { TemplateView } from '../contract/templates.ts'
 import { visitOf, type Words } from './words.ts'
@@ -48,7 +48,10 @@ function newLink (words: Words): Html {
 
 const templateList: LongList<TemplateView, { words: Words }> = {
   name: 'templates',
-  first: { title: (words) => words.name, cell: ({ id, name }) => html`<a href="/console/templates/${String(id)}">${name}</a>` },
+  first: {
+    title: (words) => words.name,
+    cell: ({ id, name }, { words }) => html`<a href="/console/templates/${String(id)}">${templateName(words, { id, name })}</a>`
+  },
   columns: {
     service: { title: (words) => words.service, cell: ({ service }, { words }) => wordFor(words, 'service', service) },
     documentType: {
