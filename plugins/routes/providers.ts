@@ -1,14 +1,15 @@
 import type { Actor } from '@dispatch/accounts'
-import { GuideView, isSince, NewPublisher, page, ProcessView, ProviderView, type Version } from '@dispatch/contract'
+import { GuideLanguage, GuideView, isSince, NewPublisher, page, ProcessView, ProviderView, type Version } from '@dispatch/contract'
 import type { ProcessState, ProviderAdministration } from '@dispatch/core'
 import { type Breakers, type Host, type Manifest, offeredTo, type ProviderEntry, readGuide, settingsSchemaIn } from '@dispatch/host'
 import { providedNames } from '@dispatch/services'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { supportOf } from '../support-page/support.ts'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn, resourceNotFound } from './path-parameters.ts'
+import { requireSince } from './since.ts'
 
 type Options = { host: Host, breakers: Breakers, administration: ProviderAdministration }
 
@@ -24,6 +25,13 @@ const ListQuery = Type.Object({
     description: 'false leaves out `settings` and `requestSettings`, which are three quarters of the answer.'
   }))
 }, { additionalProperties: false })
+
+const GuideQuery = Type.Object({
+  language: Type.Optional(Type.Unsafe<GuideLanguage>({
+    ...GuideLanguage,
+    description: '`fr`: how it is set up alone, where whoever publishes the provider has written that; since version 1.1.0.'
+  }))
+})
 
 /** Lists the installed providers; for operators: reloads them in all processes, and gives a code to another publisher. */
 export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { host, breakers, administration }, done) => {
@@ -44,18 +52,20 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
     }
   }, ({ actor, apiVersion, query: { schemas } }) => ({ data: listFor(actor, apiVersion, schemas), nextCursor: null }))
 
-  app.get<{ Params: { code: string } }>('/api/v1/providers/:code/guide', {
-    config: { scopes: 'any', errors: ['not_found'] },
+  app.get<{ Params: { code: string }, Querystring: Static<typeof GuideQuery> }>('/api/v1/providers/:code/guide', {
+    config: { scopes: 'any', errors: ['validation_error', 'not_found'] },
     schema: {
       operationId: 'readProviderGuide',
       tags: ['Providers'],
       summary: 'Reads the page of an installed provider for those who set it up: its README.md, in Markdown.',
+      querystring: GuideQuery,
       response: { 200: GuideView }
     }
-  }, async ({ actor: { companyId, role }, params }) => {
+  }, async ({ actor: { companyId, role }, apiVersion, params, query: { language } }) => {
+    requireSince('1.1.0', apiVersion, '/query/language', language)
     const code = codeIn(params.code)
     const provider = (role === 'operator' ? host : offeredTo(host, companyId)).find(code)
-    const guide = provider && await readGuide(provider)
+    const guide = provider && await readGuide(provider, language)
     if (guide === undefined) throw resourceNotFound(provider === undefined ? 'provider' : 'guide of', code)
     return { code, ...guide }
   })

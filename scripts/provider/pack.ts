@@ -55,10 +55,11 @@ export async function packProvider (folder: string, { out, unchecked = false, ty
   return await writeOut(writePackage({ ...manifest, conformance }, files), { out, key })
 }
 
-/** The page, the licence and the fixtures: an installation can run the kit with them. */
+/** The page, how it is set up in French, the licence and the fixtures: an installation can run the kit with them. */
 async function filesBeside (folder: string): Promise<[string, Uint8Array][]> {
   const fixtures = existsSync(join(folder, 'fixtures')) ? await readdir(join(folder, 'fixtures')) : []
-  const paths = ['README.md', 'LICENSE', ...fixtures.filter((name) => name.endsWith('.json')).map((name) => `fixtures/${name}`)]
+  const paths = ['README.md', 'guide.fr.md', 'LICENSE',
+    ...fixtures.filter((name) => name.endsWith('.json')).map((name) => `fixtures/${name}`)]
   const there = paths.filter((path) => existsSync(join(folder, path)))
   return await Promise.all(there.map(async (path): Promise<[string, Uint8Array]> => [path, await readFile(join(folder, path))]))
 }

@@ -4,7 +4,7 @@ import { languages } from '../../plugins/console/language/language.ts'
 import { guideSection, readGuide } from '../../plugins/console/pages/guide.ts'
 import { contains, lacks } from '../support/matching.ts'
 
-const { en } = languages
+const { en, fr } = languages
 const shown = (guide: string, cut = false): string => guideSection(en, 'Post', { guide, cut }).markup
 const inside = (guide: string): string => /<div lang="en">([^]*)<\/div><\/section>/.exec(shown(guide))?.[1] ?? ''
 
@@ -50,12 +50,49 @@ await t.test('a guide costs no more than its length: no line is copied for each 
   t.end()
 })
 
+await t.test('how a provider is set up comes in the language of the reader, before the whole guide', async (t) => {
+  const asked: string[] = []
+  const api: Parameters<typeof readGuide>[0] = {
+    send: (_method: string, path: string) => {
+      asked.push(path)
+      const [, code, language] = /providers\/(\w+)\/guide(?:\?language=(\w+))?$/.exec(path) ?? []
+      const guide = language === undefined ? '# Post\n\n## At Post\n\nAsk.' : '# Post\n\n## Chez Post\n\nDemandez.'
+      return Promise.resolve(
+        code === 'plain' && language !== undefined
+          ? { ok: false, status: 404, error: { error: 'not_found', message: 'None.', requestId: '' } }
+          : { ok: true, status: 200, body: { code, guide, cut: false } }
+      ) as never
+    }
+  }
+  const english = '<div lang="en"><details open><summary>At Post</summary><p>Ask.</p></details></div>'
+  const inFrench = guideSection(fr, 'Post', await readGuide(api, 'post', 'fr')).markup
+  contains(t, inFrench, '</h2><div><details open><summary>Chez Post</summary><p>Demandez.</p></details></div>' +
+    `<details><summary>${fr.guideWhole}</summary>${english}</details>`)
+  contains(t, guideSection(fr, 'Post', await readGuide(api, 'plain', 'fr')).markup, `</h2>${english}</section>`)
+  asked.length = 0
+  contains(t, guideSection(en, 'Post', await readGuide(api, 'post', 'en')).markup, `</h2>${english}</section>`)
+  t.same(asked, ['/api/v1/providers/post/guide'])
+})
+
+await t.test('every shipped provider says in French how it is set up, step by step as in English', (t) => {
+  const steps = (text: string): number => (text.match(/^\d+\. /gm) ?? []).length
+  const settingUp = (text: string): string[] => text.split(/^(?=## )/m).filter((part) => /^## (?:At|Chez) /.test(part))
+  for (const readme of globSync('providers/*/README.md')) {
+    const [english, french] = [readme, readme.replace('README.md', 'guide.fr.md')].map((path) => settingUp(readFileSync(path, 'utf8')))
+    t.same(french?.map(steps), english?.map(steps), readme)
+    const codeIn = (parts: string[] = []): string[] =>
+      parts.join('').match(/`(?:https:|GET |POST |DISPATCH_|[a-z]+\.[a-z]+\.[a-z]+)[^`]*`/g) ?? []
+    t.same(codeIn(french).sort(), codeIn(english).sort(), `${readme}: addresses and variables`)
+  }
+  t.end()
+})
+
 await t.test('a provider without a guide has none; any other refusal is told', async (t) => {
   const refusing = (status: number): Parameters<typeof readGuide>[0] => ({
     send: () => Promise.resolve({ ok: false, status, error: { error: 'rate_limited', message: 'Refused.', requestId: '' } })
   })
-  t.equal(await readGuide(refusing(404), 'post'), undefined)
-  for (const status of [403, 429, 500]) await t.rejects(readGuide(refusing(status), 'post'), { name: 'ApiRefused' }, String(status))
+  t.equal(await readGuide(refusing(404), 'post', 'fr'), undefined)
+  for (const status of [403, 429, 500]) await t.rejects(readGuide(refusing(status), 'post', 'en'), { name: 'ApiRefused' }, String(status))
 })
 
 await t.test('a guide that is cut says so', (t) => {

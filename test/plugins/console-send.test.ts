@@ -284,6 +284,7 @@ await t.test('the console of tests stays one: in its links, forms, redirects, li
     t.same([live, test].map((text) => String(text).includes(id)), [false, list !== ''], `tests of ${list}`)
     if (list !== '') t.same([live, test].map((text) => String(text).includes(itself.slice(-36))), [true, false], `what is real of ${list}`)
   }
+  contains(t, (await open('/find?q=%2B33612345670', theirs)).body, `<a href="${itself}">SMS</a>`, 'no id stands for what has no number')
   const counted = async (query: string): Promise<number> =>
     (await send('GET', `/api/v1/dispatches/statistics${query}`, { headers: { 'x-api-version': '1.1.0' } }, admin)).body.data
       .reduce((sum: number, { count }: { count: number }) => sum + count, 0)

@@ -29,9 +29,9 @@ export { ChoiceBody, ConfigurationBody, DispatchQuery, HoldQuery, IdempotencyHea
 export { type RecipientReport, recipientLists, sendStatus } from './recipients.ts'
 export { LogCountView, RequestQuery, RequestView, type StatusClass, statusClasses } from './requests.ts'
 export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchRequestView, DispatchResponse, DispatchView, DryRunView,
-  ErrorBody, EventView, FoundDispatchView, GeneratedDocument, GuideView, HealthView, HoldView, MyConfig, NewPublisher, Nothing,
-  PartialDispatch, ProcessView, ProviderResponse, ProviderView, QueueView, QueuedResponse, ReleaseView, StepResult, SuggestionsView,
-  ValidationResponse, VendorCallView, ProblemReason, WaitingView, page } from './response.ts'
+  ErrorBody, EventView, FoundDispatchView, GeneratedDocument, GuideLanguage, GuideView, HealthView, HoldView, MyConfig, NewPublisher,
+  Nothing, PartialDispatch, ProcessView, ProviderResponse, ProviderView, QueueView, QueuedResponse, ReleaseView, StepResult,
+  SuggestionsView, ValidationResponse, VendorCallView, ProblemReason, WaitingView, page } from './response.ts'
 export { type Retention, retentionInEffect } from './retention.ts'
 export { type SaidLater, SayingBody, type SayingState, SayingView, SayingsView, sayingNames } from './sayings.ts'
 export { type RequestedSchedule, ScheduleBody, scheduleFields } from './schedule.ts'

@@ -503,6 +503,10 @@ export const ProviderView = Type.Object({
 }, { title: 'Provider' })
 export type ProviderView = Static<typeof ProviderView>
 
+/** The languages of the page of a provider. */
+export const GuideLanguage = Type.Union([Type.Literal('en'), Type.Literal('fr')])
+export type GuideLanguage = Static<typeof GuideLanguage>
+
 /** The page of a provider for those who set it up. */
 export const GuideView = Type.Object({
   code: ProviderCode,

@@ -887,6 +887,7 @@ export const en = {
   doesLists: '{services} has a list of providers: change it where the service is.',
   doneByNow: 'now {name}',
   guideOf: 'Guide to {name}',
+  guideWhole: 'The whole guide, in English',
   guideCut: 'The guide is longer than 32 KB. The rest of it is in the README.md of the provider.',
   hosts: 'Reaches',
   switchTitle: 'Provider: {service}',

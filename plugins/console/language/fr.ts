@@ -897,6 +897,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   doesLists: '{services} a une liste de fournisseurs : elle se change à la page du service.',
   doneByNow: 'pour l’instant {name}',
   guideOf: 'Guide de {name}',
+  guideWhole: 'Le guide entier, en anglais',
   guideCut: 'Ce guide dépasse 32 Ko. La suite se trouve dans le README.md du fournisseur.',
   hosts: 'Contacte',
   switchTitle: 'Fournisseur : {service}',

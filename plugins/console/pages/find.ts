@@ -5,7 +5,7 @@ import type { Query } from '../form/filter.ts'
 import { fill, textIn, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type DispatchView, withQuery } from '../session/api.ts'
 import { type Found, partsAt, type Visit, visitOf } from '../session/visit.ts'
-import { badge, page } from './layout.ts'
+import { badge, page, time } from './layout.ts'
 import { menuEntries } from './menu.ts'
 import { nameOf, readProviders } from './provider-names.ts'
 
@@ -45,14 +45,17 @@ async function findDispatches ({ words, api, mode }: Visit, search: string): Pro
   const answer = await api.send<{ data: DispatchView[] }>('GET',
     withQuery('/api/v1/dispatches', { search, test: String(mode === 'test'), limit: String(max) }))
   if (!answer.ok && answer.status !== 403 && answer.status !== 400) throw new ApiRefused(answer)
-  return (answer.ok ? answer.body.data : []).map(({ dispatchId, documentNumber, recipient, services, status }) => ({
-    kind: words.dispatches,
-    title: documentNumber ?? dispatchId,
-    path: `/console/dispatches/${dispatchId}`,
-    about: html`${
-      [recipient ?? '', services.map((name) => wordFor(words, 'service', name)).join(', ')].filter((text) => text !== '').join(' · ')
-    } ${badge(words, 'status', status)}`
-  }))
+  return (answer.ok ? answer.body.data : []).map(({ dispatchId, documentNumber, recipient, services, status, createdAt }) => {
+    const service = services.map((name) => wordFor(words, 'service', name)).join(', ')
+    // What has no number is called by its service, as on the first page; its id tells people nothing.
+    const told = [recipient ?? '', documentNumber === undefined ? '' : service].filter((text) => text !== '').join(' · ')
+    return {
+      kind: words.dispatches,
+      title: documentNumber ?? service,
+      path: `/console/dispatches/${dispatchId}`,
+      about: html`${told} ${badge(words, 'status', status)} ${time(createdAt)}`
+    }
+  })
 }
 
 async function findProviders (visit: Visit, q: string): Promise<Found[]> {

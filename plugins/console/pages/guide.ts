@@ -1,31 +1,45 @@
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
-import { type Api, ApiRefused, type GuideView } from '../session/api.ts'
+import { type Api, ApiRefused, type GuideView, withQuery } from '../session/api.ts'
 
-/** The guide of a provider; undefined where it has none. */
-export async function readGuide (api: Pick<Api, 'send'>, code: string): Promise<GuideView | undefined> {
-  const answer = await api.send<GuideView>('GET', `/api/v1/providers/${encodeURIComponent(code)}/guide`)
-  if (answer.ok) return answer.body
-  if (answer.status !== 404) throw new ApiRefused(answer)
-  return undefined
+/** The guide of a provider, and how it is set up in the language of the reader; undefined where it has none. */
+export async function readGuide (api: Pick<Api, 'send'>, code: string, language: string): Promise<Guides | undefined> {
+  const read = async (one: string): Promise<GuideView | undefined> => {
+    const answer = await api.send<GuideView>('GET',
+      withQuery(`/api/v1/providers/${encodeURIComponent(code)}/guide`, one === 'en' ? {} : { language: one }))
+    if (answer.ok) return answer.body
+    if (answer.status !== 404) throw new ApiRefused(answer)
+    return undefined
+  }
+  const [whole, own] = await Promise.all([read('en'), language === 'en' ? undefined : read(language)])
+  return whole && { ...whole, ...own && { own: own.guide } }
 }
+
+/** `own`: how it is set up, in the language of the reader. */
+export type Guides = Pick<GuideView, 'guide' | 'cut'> & { own?: string }
 
 /**
  * The guide of a provider, which its README.md has in Markdown: sections that unfold, those for setting it up open. Headings, paragraphs,
- * lists, tables and code become elements; all else, HTML too, is shown as it is written. Guides are English.
+ * lists, tables and code become elements; all else, HTML too, is shown as it is written. Guides are English; where there is one in the
+ * language of the reader, it comes first, and the English one is folded.
  */
-export function guideSection (words: Words, name: string, found: Pick<GuideView, 'guide' | 'cut'> | undefined): Html {
+export function guideSection (words: Words, name: string, found: Guides | undefined): Html {
   if (found === undefined) return html``
-  const { guide, cut } = found
+  const { guide, cut, own } = found
+  const whole = html`<div lang="en">${guideIn(guide)}</div>`
+  return html`<section aria-labelledby="guide" class="guide"><h2 id="guide">${fill(words.guideOf, { name })}</h2>${
+    own === undefined ? whole : html`<div>${guideIn(own)}</div><details><summary>${words.guideWhole}</summary>${whole}</details>`
+  }${cut ? html`<p class="quiet">${words.guideCut}</p>` : html``}</section>`
+}
+
+function guideIn (guide: string): Html {
   const [first = [], ...others] = sectionsOf(guide.replaceAll('\r\n', '\n').split('\n'))
-  return html`<section aria-labelledby="guide" class="guide"><h2 id="guide">${fill(words.guideOf, { name })}</h2><div lang="en">${
-    blocks(withoutTitle(first))
-  }${
+  return html`${blocks(withoutTitle(first))}${
     others.map(([title = '', ...lines]) => {
       const text = title.replace(/^## +/, '')
       return html`<details${isForSettingUp(text) ? html` open` : html``}><summary>${inline(text)}</summary>${blocks(lines)}</details>`
     })
-  }</div>${cut ? html`<p class="quiet">${words.guideCut}</p>` : html``}</section>`
+  }`
 }
 
 /** The title says what the heading above the guide says. In code, such a line is a comment. */
@@ -35,7 +49,7 @@ function withoutTitle (lines: readonly string[]): readonly string[] {
 }
 
 function isForSettingUp (title: string): boolean {
-  return title.startsWith('At ') || title === 'Settings'
+  return /^(?:At|Chez) /.test(title) || title === 'Settings'
 }
 
 /** The lines of a page, parted before each heading of the second level; a fence hides what stands in it. */

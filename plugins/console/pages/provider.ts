@@ -189,7 +189,7 @@ type Shown = { said?: Html | ((found: Found) => Html) | undefined, typed?: Typed
 
 async function view (visit: Visit, asked: Found | Promise<Found>, code: string, { said, typed }: Shown): Promise<Html> {
   const { words, actor: { role }, api, parts } = visit
-  const [found, guide] = await Promise.all([asked, readGuide(api, code)])
+  const [found, guide] = await Promise.all([asked, readGuide(api, code, words.code)])
   const { provider, stored } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
   const main = html`${typeof said === 'function' ? said(found) : said ?? html``}${

@@ -1,3 +1,4 @@
+import type { GuideLanguage } from '@dispatch/contract'
 import { isInFolder } from '@dispatch/vendor-io'
 import { constants, open, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,10 +10,16 @@ const maxBytes = 32 * 1024
 /** A guide, and whether it goes on in its file. */
 export type Guide = { guide: string, cut: boolean }
 
-/** The page of a provider, in Markdown, for those who set it up: the README.md of its folder. Undefined where there is none to read. */
-export async function readGuide ({ folder }: Pick<InstalledProvider, 'folder'>): Promise<Guide | undefined> {
+/**
+ * The page of a provider, in Markdown, for those who set it up: the README.md of its folder, in another language its `guide.fr.md`, which
+ * says how to set it up alone. Undefined where there is none to read.
+ */
+export async function readGuide (
+  { folder }: Pick<InstalledProvider, 'folder'>,
+  language: GuideLanguage = 'en'
+): Promise<Guide | undefined> {
   try {
-    const path = await realpath(join(folder, 'README.md'))
+    const path = await realpath(join(folder, language === 'en' ? 'README.md' : `guide.${language}.md`))
     return isInFolder(folder, path) ? await beginningOf(path) : undefined
   } catch (error) {
     if (error instanceof Error && 'code' in error && unreadable.includes(error.code)) return undefined

@@ -26,6 +26,15 @@ await t.test('a README.md that is no file of the folder is no guide', async (t) 
   }
 })
 
+await t.test('how it is set up may stand in a file of another language beside it', async (t) => {
+  const folder = await directory(t)
+  await writeFile(join(folder, 'README.md'), '# Post')
+  t.equal(await readGuide({ folder }, 'fr'), undefined)
+  await writeFile(join(folder, 'guide.fr.md'), '# La poste')
+  t.same(await readGuide({ folder }, 'fr'), { guide: '# La poste', cut: false })
+  t.same(await readGuide({ folder }), { guide: '# Post', cut: false })
+})
+
 await t.test('nor is one that may not be read', { skip: process.getuid?.() === 0 && 'everything may be read by root' }, async (t) => {
   const folder = await directory(t)
   await writeFile(join(folder, 'README.md'), 'secret')

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { policies } from '../../../../../plugins/console/browser/policies.ts'
 import { languages, wordFor } from '../../../../../plugins/console/language/language.ts'
+import { templateName } from '../../../../../plugins/console/language/template-names.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { letter, letterYaml } from '../../../../../test/plugins/support/templates.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
@@ -36,6 +37,21 @@ await t.test('the list has the company\'s own templates and the shared ones, and
   contains(t, narrowed, `<a href="/console${at}">Own</a>`)
   lacks(t, narrowed, '<a href="/console/templates/1">')
   contains(t, (await open('/templates?service=nothing', cookie)).body, en.templatesNone)
+})
+
+await t.test('shared templates have names in the language of the reader, by which the search finds them', async (t) => {
+  const french = { 'accept-language': 'fr' }
+  const see = async (path: string): Promise<string> => (await open(path, cookie, french)).body
+  const shared = (await send('GET', '/api/v1/templates?limit=100')).body.data as { id: number, name: string }[]
+  for (const { id, name } of shared.filter(({ id }) => id < 1000)) t.not(templateName(fr, { id, name }), name, name)
+  contains(t, await see('/templates'), '<a href="/console/templates/1">Facture</a>')
+  contains(t, await see('/templates'), `<a href="/console${at}">Own</a>`)
+  contains(t, await see('/templates/2'), '<h1>Devis</h1>')
+  contains(t, await see('/send'), '<option value="30">Lettre (')
+  for (const [q, path] of [['factur', '/templates/1'], ['invoice', '/templates/1'], ['own', at]] as const) {
+    contains(t, await see(`/find?q=${q}`), `<a href="/console${path}">`, q)
+  }
+  lacks(t, (await open('/find?q=factur', cookie)).body, '/console/templates/1"')
 })
 
 await t.test('a template is shown with a preview in every format, in a frame of this origin alone', async (t) => {
