@@ -37,7 +37,8 @@ export const errorsPlugin = plugin<{ errorPages: string | undefined }>((app, { e
     if (known.word === 'internal_error' || known.word === 'document_damaged') request.log.error({ err: error }, 'request failed')
     // The client is told that it may try again; why it has to stands here.
     else if (known.word === 'service_unavailable') request.log.warn({ err: known }, 'the service could not do what it was asked')
-    return send(known, request, reply)
+    // A reply that is handed back is waited for by listeners of its response, more than it may have where a stream has failed.
+    void send(known, request, reply)
   })
   app.setNotFoundHandler((request, reply) => send(routeNotFound(request), request, reply))
   // The router takes what follows the last slash for an id, though nothing follows it.

@@ -4,11 +4,13 @@ import { type Static, Type } from 'typebox'
 
 /** What a reference has at least: shorter ones are other things, too. */
 export const shortestReference = 4
+/** A postal address as the list of suppressions writes it, which is as long there at most. */
+export const longestReference = 700
 
 const identifiers = {
   address: Type.Optional(Line(320, { description: 'An e-mail address.', examples: ['ada@example.com'] })),
   number: Type.Optional(Line(40, { description: 'A phone number in E.164.', examples: ['+33612345678'] })),
-  reference: Type.Optional(Line(200, {
+  reference: Type.Optional(Line(longestReference, {
     minLength: shortestReference,
     description:
       'What you call the person by: in metadata, in the fields of a request, or in the data of a template, where it is the whole ' +

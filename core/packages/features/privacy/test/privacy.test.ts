@@ -462,8 +462,25 @@ await t.test('what is left of a callback that is still to be sent stands sealed,
   }
 })
 
+await t.test('whom no letter is sent is found by the address of the list, however long that is', async (t) => {
+  const { admin } = await service.company('letters')
+  const written = `Ada Lovelace, ${'Long Street of the Analytical Engines '.repeat(10)}12, 75002 Paris, FR`
+  const of = { channel: 'postal', address: written }
+  const { body: { address } } = await made(send('POST', '/api/v1/suppressions', { body: of }, admin))
+  t.ok(address.length > 300, String(address.length))
+  const { body: { id } } = await made(erase({ reference: address }, admin))
+  await until('it is erased', async () => (await read(id, admin)).status === 'finished')
+  const { body: { data } } = await send('GET', '/api/v1/suppressions', {}, admin)
+  matches(t, data[0].address, /^erased:[0-9a-f]+$/)
+  t.equal((await erase({ reference: 'x'.repeat(701) }, admin)).status, 400)
+})
+
 await t.test('after a data key is lost, what stands elsewhere is exported and erased, and what nobody can open with it', async (t) => {
   const { companyId, admin } = await service.company('lost')
+  const warned: string[] = []
+  const note = ({ name }: Error): unknown => warned.push(name)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
   await made(send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin))
   await made(send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'here', url: 'https://hooks.acme.test/' } }, admin))
   const message = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Hello' } }
@@ -477,6 +494,7 @@ await t.test('after a data key is lost, what stands elsewhere is exported and er
   const { body: { dispatchId: mailed } } = await made(mail('eve@example.com', { providerName: 'simulator' }, '', admin))
   await app.get('dataKeys')?.shred(companyId)
   t.equal((await send('POST', '/api/v1/privacy/exports', { body: ada }, admin)).status >= 500, true, 'a key that may come back')
+  t.strictSame(warned, [], 'an answer whose stream fails has no more listeners than others')
   t.strictSame(await renewDataKeys(app.get('database'), { place: createLocalFiles(join(dataDirectory, 'keys')) }), [companyId])
   // Whom an event is about that comes now nobody knows any more.
   await made(send('POST', '/api/v1/simulator/events', { body: { dispatchId: mailed, status: 'bounced' } }, admin))
