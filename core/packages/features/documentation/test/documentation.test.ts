@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import t from 'tap'
 import { isAccessible, isRight, launchChromium, watchFaults } from '../../../../../test/plugins/support/chromium.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
@@ -74,6 +75,19 @@ await t.test('the guides of who uses the console are there in French, page by pa
   contains(t, found, '<form role="search" action="/docs/fr/search">')
   contains(t, (await get('/docs/fr/search?q=xyzzy')).body, 'Rien ne contient ces mots : xyzzy')
   lacks(t, (await get('/llms.txt')).body, '/docs/fr/')
+})
+
+await t.test('ten pictures of the console are there in both languages, and shown in the guides of each', (t) => {
+  const folder = 'plugins/console/pictures'
+  const english = globSync('*.png', { cwd: folder })
+  t.equal(english.length, 10)
+  t.same(globSync('fr/*.png', { cwd: folder }).sort(), english.map((name) => `fr/${name}`).sort())
+  for (const [language, names] of [['en', english], ['fr', english.map((name) => `fr/${name}`)]] as const) {
+    const shown = documentation.pages().filter((page) => page.section === 'Begin' && page.language === language)
+      .map((page) => documentation.markup(page).markup).join('')
+    for (const name of names) contains(t, shown, `src="/docs/pictures/${folder}/${name}"`)
+  }
+  t.end()
 })
 
 await t.test('the documentation begins in the language in which the console speaks to the same reader', async (t) => {
