@@ -60,6 +60,9 @@ async function inBrowser (browser: Browser): Promise<void> {
     await openMenu(page)
     await page.getByRole('link', { name, exact: true }).click()
   }
+  /** Of the chosen template; beside it stands the form of a document that is there already. */
+  const openForm = (page: Page, words: Person['words']): Promise<void> =>
+    page.locator('form:has(#f-template)').getByRole('button', { name: words.sendOpen }).click()
   const statusOf = (page: Page): Locator => page.locator('dd [role=status] .badge')
   const signOut = async (page: Page): Promise<void> => {
     await openMenu(page)
@@ -78,7 +81,7 @@ async function inBrowser (browser: Browser): Promise<void> {
   async function readsInvoice (page: Page, words: Person['words'], providerName?: string): Promise<void> {
     await page.goto('/console/send')
     await page.selectOption('#f-template', '1')
-    await press(page, words.sendOpen)
+    await openForm(page, words)
     if (providerName !== undefined) await page.selectOption('#f-provider', providerName)
     const real = { 'number': 'F-2026-7', 'customer.name': 'Grace Hopper', 'customer.email': 'grace@example.com' }
     for (const [name, value] of Object.entries(real)) await page.fill(`[id="f-data.${name}"]`, value)
@@ -156,7 +159,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await theirs.goto('/console')
       await follow(theirs, words.stepSend)
       await theirs.selectOption('#f-template', '1')
-      await press(theirs, words.sendOpen)
+      await openForm(theirs, words)
       const lines = Number(await theirs.inputValue('input[name="data.lines:rows"]'))
       await theirs.locator('button[name=":add"][value="data.lines"]').click()
       const line = theirs.locator(`[id="f-data.lines.${String(lines)}.description"]`)
