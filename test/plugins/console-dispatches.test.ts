@@ -20,6 +20,7 @@ const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme', { credits: 100 })
 const other = await service.company('other')
 const [cookie, theirs] = [await signIn(acme.admin), await signIn(other.admin)]
+const { body: { name: invoiceTemplate } } = await send('GET', '/api/v1/templates/1')
 const { body: invoice } = await send('POST', '/api/invoicing', { body: invoiceRequest() }, acme.admin)
 
 /** The lines of a CSV file whose cells have no line breaks, behind its byte order mark. */
@@ -77,6 +78,8 @@ await t.test('a failed dispatch says why in words for people, and leads to the o
   contains(t, twice.page, /<strong>Simulator has a document with the number F-[\d-]+ already\.<\/strong>/)
   contains(t, twice.page, `<a class="button second" href="#anew">${en.wayAnotherNumber}</a>`)
   contains(t, twice.page, /id="anew">[^]*?<input type="hidden" name="field" value="number">/)
+  contains(t, twice.page, new RegExp(`<button>${en.wayAnotherNumber}</button>[^]*<button class="second">${en.retry}</button>`),
+    'what helps stands first')
   const anew = await post(`${twice.at}/duplicate`, { field: 'number' }, cookie)
   contains(t, anew.headers.get('location'), /^\/console\/send\?draft=[\w-]+#f-data\.number$/)
   contains(t, (await post(`${twice.at}/duplicate`, { field: '"><b>' }, cookie)).headers.get('location'), /draft=[\w-]+$/)
@@ -103,7 +106,7 @@ await t.test('credentials that are not accepted lead an admin to the settings, a
 await t.test('the page of a dispatch has its template, its data and request, and the time between the lines of its timeline', async (t) => {
   const at = `/dispatches/${String(invoice.dispatchId)}`
   const page = (await open(at, cookie)).body
-  contains(t, page, `<dt>${en.sendTemplate}</dt><dd><a href="/console/templates/1">number 1, version 1</a></dd>`)
+  contains(t, page, `<dt>${en.sendTemplate}</dt><dd><a href="/console/templates/1">${invoiceTemplate}, version 1</a></dd>`)
   contains(t, page, /<h2 id="request">Request<\/h2><details><summary>Data of the document<\/summary><pre>\{[^<]*&quot;number&quot;/)
   contains(t, page, /<\/svg> \+[\d.]+ (?:ms|s)<\/span>/)
   const spans = [[0, '0 ms'], [999, '999 ms'], [1_500, '1.5 s'], [12_345, '12 s'], [90_000, '1.5 min'], [7_200_000, '2 h'], [259_200_000,

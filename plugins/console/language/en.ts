@@ -305,6 +305,7 @@ export const en = {
   requestCut: 'The first {n} characters. The API has all.',
   dataOf: 'Data: {service}',
   templateVersion: 'number {id}, version {version}',
+  templateNamed: '{name}, version {version}',
   cancellation: 'Cancellation',
   cause_provider_error: '{provider} refused it.',
   cause_authentication_error: '{provider} did not accept the credentials in its settings.',

@@ -309,6 +309,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   requestCut: 'Les {n} premiers caractères. L’API a tout.',
   dataOf: 'Données : {service}',
   templateVersion: 'numéro {id}, version {version}',
+  templateNamed: '{name}, version {version}',
   cancellation: 'Annulation',
   cause_provider_error: '{provider} l’a refusé.',
   cause_authentication_error: '{provider} n’a pas accepté les identifiants de ses réglages.',

@@ -96,6 +96,11 @@ export function fieldToChange (dispatch: DispatchView): string | undefined {
   return errors.flatMap(({ details = [] }) => details).map(({ path }) => fieldOfData(path)).find((name) => name !== undefined)
 }
 
+/** What to do with the field of the data to begin with. */
+export function wordOfChange (words: Words, field: string): string {
+  return field === 'number' ? words.wayAnotherNumber : words.wayCorrect
+}
+
 /** The number of the document, where the vendor says by its code that it has it already. */
 function takenNumber ({ documentNumber }: Numbered, { error, details = [] }: StepError): string | undefined {
   return error === 'provider_error' && details.some(({ code }) => /duplicate|already|taken|not_?unique/i.test(code))

@@ -2,7 +2,8 @@ import type { JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { pretty } from '../form/json.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import type { ApiAnswer, DispatchRequestView } from '../session/api.ts'
+import type { ApiAnswer, DispatchRequestView, DispatchView } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
 
 /** In characters, so that the page stays small. */
 const longest = 4_000
@@ -34,7 +35,19 @@ function partOf (words: Words, title: string, values: JsonObject): Html {
   }</details>`
 }
 
+/** The names of the templates of which a dispatch was made, by their ids. One that is not to be read any more has none. */
+export async function templateNames ({ api }: Pick<Visit, 'api'>, { template, steps }: DispatchView): Promise<ReadonlyMap<number, string>> {
+  const ids = new Set([template, ...steps.map((step) => step.template)].flatMap((used) => used?.id ?? []))
+  const found = await Promise.all(Array.from(ids, async (id): Promise<[number, string][]> => {
+    const answer = await api.send<{ name: string }>('GET', `/api/v1/templates/${String(id)}`)
+    return answer.ok ? [[id, answer.body.name]] : []
+  }))
+  return new Map(found.flat())
+}
+
 /** The template and the version of which a dispatch was made. */
-export function templateLink (words: Words, { id, version }: { id: number, version: number }): Html {
-  return html`<a href="/console/templates/${String(id)}">${fill(words.templateVersion, { id, version })}</a>`
+export function templateLink (words: Words, { id, version }: { id: number, version: number }, names: ReadonlyMap<number, string>): Html {
+  const name = names.get(id)
+  const text = name === undefined ? fill(words.templateVersion, { id, version }) : fill(words.templateNamed, { name, version })
+  return html`<a href="/console/templates/${String(id)}">${text}</a>`
 }

@@ -14,9 +14,9 @@ import { correctableOf, type Correction, correctionForms, isRetriable, readCorre
 import { canBeCredited, credit } from './dispatch-credit.ts'
 import { documentSections, shownOf } from './dispatch-document.ts'
 import { canBeDuplicated, duplicate } from './dispatch-duplicate.ts'
-import { failureNotice, fieldToChange, type Ways } from './dispatch-failure.ts'
+import { failureNotice, fieldToChange, type Ways, wordOfChange } from './dispatch-failure.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
-import { requestSection, templateLink } from './dispatch-request.ts'
+import { requestSection, templateLink, templateNames } from './dispatch-request.ts'
 import { readStatuses, statusAsked, statusIn, statusSection } from './dispatch-statuses.ts'
 import { timeline } from './dispatch-timeline.ts'
 import { following } from './follow.ts'
@@ -178,7 +178,8 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
   }
   const asked = request.ok ? request.body : undefined
   const at = `/console/dispatches/${encodeURIComponent(id)}`
-  const [documents, statuses] = [shownOf(dispatch), await readStatuses(visit, dispatch)]
+  const documents = shownOf(dispatch)
+  const [statuses, templates] = await Promise.all([readStatuses(visit, dispatch), templateNames(visit, dispatch)])
   const correctable = correctableOf(dispatch, asked)
   const ways = {
     retriable: isRetriable(dispatch),
@@ -191,7 +192,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     isUnderWay(dispatch) ? following(words, { changes: `${at}/changes`, page: at }) : html``
   }
 ${testNotice(words, dispatch)}<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
-    factsOf(words, { dispatch, events: events.data, people })
+    factsOf(words, { dispatch, events: events.data, people, templates })
   }</section>
 ${
     dispatch.steps.map((step, index) =>
@@ -199,6 +200,7 @@ ${
         index,
         choices,
         providers,
+        templates,
         failure: failureNotice({ words, isAdmin: visit.actor.role === 'admin' }, { step, dispatch, providers }, ways)
       })
     )
@@ -234,9 +236,9 @@ function testNotice (words: Words, { test, steps }: DispatchView): Html {
   return html`<div class="notice warn"><p>${test === true ? words.testNotice : words.sandboxNotice}</p></div>`
 }
 
-type Shows = { dispatch: DispatchView, events: readonly EventView[], people: People }
+type Shows = { dispatch: DispatchView, events: readonly EventView[], people: People, templates: ReadonlyMap<number, string> }
 
-function factsOf (words: Words, { dispatch, events, people }: Shows): Html {
+function factsOf (words: Words, { dispatch, events, people, templates }: Shows): Html {
   const metadata = Object.entries(dispatch.metadata).map(([name, value]) => html`<code>${name}</code> ${value}<br>`)
   return facts([
     [words.status,
@@ -246,7 +248,7 @@ function factsOf (words: Words, { dispatch, events, people }: Shows): Html {
     [words.cancellation, cancellationIn(words, events)],
     [words.recipient, dispatch.recipient],
     [words.documentType, dispatch.documentType === undefined ? undefined : documentTypeName(words, dispatch.documentType)],
-    [words.sendTemplate, dispatch.template === null ? undefined : templateLink(words, dispatch.template)],
+    [words.sendTemplate, dispatch.template === null ? undefined : templateLink(words, dispatch.template, templates)],
     [words.created, time(dispatch.createdAt)],
     [words.sender, nameIn(words, people, dispatch.userId)],
     [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
@@ -258,9 +260,15 @@ function factsOf (words: Words, { dispatch, events, people }: Shows): Html {
   ])
 }
 
-type StepPlace = { index: number, choices: ApiAnswer<ChoicesView>, providers: readonly ProviderView[], failure: Html }
+type StepPlace = {
+  index: number
+  choices: ApiAnswer<ChoicesView>
+  providers: readonly ProviderView[]
+  templates: ReadonlyMap<number, string>
+  failure: Html
+}
 
-function stepSection (words: Words, step: Step, { index, choices, providers, failure }: StepPlace): Html {
+function stepSection (words: Words, step: Step, { index, choices, providers, templates, failure }: StepPlace): Html {
   const { generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
   const id = `step-${String(index)}`
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${wordFor(words, 'service', step.service)} ${
@@ -269,7 +277,7 @@ function stepSection (words: Words, step: Step, { index, choices, providers, fai
 ${failure}
 ${
     facts([
-      [words.sendTemplate, step.template === undefined ? undefined : templateLink(words, step.template)],
+      [words.sendTemplate, step.template === undefined ? undefined : templateLink(words, step.template, templates)],
       [words.provider, providerName === null ?
         words.noProvider :
         html`${providerTitle(providers, providerName)}${providerVersion === null ? '' : ` ${providerVersion}`}${
@@ -306,15 +314,24 @@ function actions (
   const { uncertain, retriable, duplicable, creditable = false } = ways
   const field = fieldToChange(dispatch)
   if (!uncertain && !retriable && !cancellable && !duplicable) return html``
+  // What is wrong with the data is changed: the same again would be refused again.
+  const changes = field !== undefined && duplicable
+  const anew = duplicable
+    ? html`<form method="post" action="${at}/duplicate" id="${anchors.anew}"><p>${words.sendAnewIntro}</p>${
+      field === undefined ? html`` : html`<input type="hidden" name="field" value="${field}">`
+    }<div class="actions"><button${changes ? html`` : html` class="second"`}>${
+      changes ? wordOfChange(words, field) : words.sendAnew
+    }</button></div></form>`
+    : html``
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
 ${
     uncertain
       ? html`<div id="${anchors.resolve}">${resolveForm(words, `${at}/resolve`, words.resolveIntro)}</div>`
       : html``
-  }${
+  }${changes ? anew : html``}${
     retriable
       ? html`<form method="post" action="${at}/retry" id="${anchors.retry}"><p>${words.retryIntro}</p>
-<div class="actions"><button>${words.retry}</button></div></form>${corrections}`
+<div class="actions"><button${changes ? html` class="second"` : html``}>${words.retry}</button></div></form>${corrections}`
       : html``
   }${
     waitsForItsTime(dispatch)
@@ -328,13 +345,7 @@ ${
     cancellable
       ? html`<form method="post" action="${at}/cancel"><p>${words.cancelIntro}</p><div class="actions"><button class="danger">${words.cancel}</button></div></form>`
       : html``
-  }${
-    duplicable
-      ? html`<form method="post" action="${at}/duplicate" id="${anchors.anew}"><p>${words.sendAnewIntro}</p>${
-        field === undefined ? html`` : html`<input type="hidden" name="field" value="${field}">`
-      }<div class="actions"><button class="second">${words.sendAnew}</button></div></form>`
-      : html``
-  }${
+  }${changes ? html`` : anew}${
     creditable
       ? html`<form method="post" action="${at}/credit"><p>${words.creditIntro}</p>
 <div class="actions"><button class="second">${words.credit}</button></div></form>`

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { isObject } from '../form/schema.ts'
 import { consoleParts, templatedServices } from '../session/services.ts'
+import { datedToday } from './sample-dates.ts'
 
 /** The shared template for invoices, with data that it accepts. */
 const template = {
@@ -26,7 +27,9 @@ export function triedOf ({ services = {} }: { services?: object }): string[] {
 /** A small request of a service, to begin with. A message comes from `sender`. */
 export function sampleOf (service: string, sender?: string): JsonObject {
   const { sample = {}, sender: said } = consoleParts[service] ?? {}
-  const whole: JsonObject = templatedServices.includes(service) ? { template, ...sample } : sample
+  const whole: JsonObject = templatedServices.includes(service)
+    ? { template: { ...template, data: datedToday(template.data) }, ...sample }
+    : sample
   const own = whole[service]
   return said === undefined || sender === undefined || !isObject(own) ? whole : { ...whole, [service]: { ...own, [said.field]: sender } }
 }
