@@ -18,6 +18,7 @@ export { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from
 export { allowedServices, creditsOf, documentTypeName, fill, numberOf, optionsFor, serviceNames, withWords, wordFor,
   type Words } from './language/language.ts'
 export { sharedTemplates, templateName } from './language/template-names.ts'
+export { outlives } from './session/kept-form.ts'
 export { languageOf } from './session/language.ts'
 export { textOfSaid } from './language/problems.ts'
 export { type Bar, columns, lines } from './pages/bars.ts'

@@ -101,6 +101,22 @@ async function whileTyping (): Promise<void> {
       await until('the draft has it', () => draftHas('+33600000001'))
     }))
 
+  await t.test('so is what was typed last in a form that is too large to be sent on leaving, by the next page', (t) =>
+    typed(t, async (page) => {
+      const type = (place: string, text: string): Promise<void> =>
+        page.evaluate(`{
+          const field = document.querySelector('${place}')
+          field.value = '${text}'
+          field.dispatchEvent(new Event('input', { bubbles: true }))
+        }`)
+      await type('[id="f-data.message"]', 'x'.repeat(70_000))
+      await until('the draft has it', () => draftHas('x'.repeat(70_000)))
+      await type(phone, '+33600000008')
+      await page.goto('/console/drafts')
+      await until('the draft has it', () => draftHas('+33600000008'))
+      t.equal(await page.evaluate('sessionStorage.length'), 0)
+    }))
+
   await t.test('what was typed is there again after F5 at once, and after a sign-in that an ended session has asked for', (t) =>
     typed(t, async (page) => {
       // No frame has the page of the sign-in, which Chromium would say.

@@ -4,10 +4,12 @@ import type { FastifyPluginCallback } from 'fastify'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
+import { carriedForm, longestKept } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
 import { formsOf } from '../session/offered.ts'
-import { landingOf, ownPath } from '../session/paths.ts'
+import { ownPath } from '../session/paths.ts'
 import { refusals } from './sign-in.ts'
+import { signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams, Querystring: { next?: unknown } }
 
@@ -20,21 +22,22 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
     return reply.page(signInCodePage(languageOf(request), { next, verifications: { forms: formsOf(request, waiting.kinds) } }))
   })
 
-  app.post<Form>('/sign-in/code', { config: { withoutSession: true, limit: 'auth' } }, async (request, reply) => {
+  app.post<Form>('/sign-in/code', { config: { withoutSession: true, limit: 'auth' }, bodyLimit: longestKept }, async (request, reply) => {
     const { body } = request
     const [code, next] = [body.get('code') ?? '', ownPath(body.get('next'))]
     try {
       const session = await sessions.complete(readCookie(request, 'waiting') ?? '', code, clientOf(request))
       setCookie(reply, 'waiting', '', 0)
       if (session === undefined) return await reply.redirect('/console/sign-in', 303)
-      setCookie(reply, 'session', session)
-      return await reply.redirect(landingOf(next), 303)
+      return await signedIn(sessions, request, reply, { session, next })
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
       const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
       const verifications = { forms: formsOf(request, waiting?.kinds ?? []) }
-      return reply.code(error.status).page(signInCodePage(languageOf(request), { next, refused: error.word, verifications }))
+      return reply.code(error.status).page(
+        signInCodePage(languageOf(request), { next, refused: error.word, verifications, kept: carriedForm(request) })
+      )
     }
   })
   done()

@@ -2,14 +2,17 @@ import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallback } from 'fastify'
 import { secretIn } from '../form/body.ts'
+import { signInCodePage } from '../pages/sign-in-code.ts'
 import { signInPage } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
+import { carriedForm, keptFormIn, longestKept } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
 import { formsOf } from '../session/offered.ts'
-import { fiveMinutes, landingOf, ownPath } from '../session/paths.ts'
+import { fiveMinutes, ownPath } from '../session/paths.ts'
 import { partsOf, visitOf } from '../session/visit.ts'
+import { signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams }
 
@@ -25,23 +28,39 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     return reply.page(signInPage(languageOf(request), { next: ownPath(next), ...shown }))
   })
 
-  app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' } }, async (request, reply) => {
+  // A form whose session has ended waits in the page of the sign-in for its author.
+  app.post<Form & { Querystring: { next?: unknown } }>('/sign-in-again', { config: open, bodyLimit: longestKept }, (request, reply) => {
+    const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept: keptFormIn(request) }
+    return reply.page(signInPage(languageOf(request), { next: ownPath(request.query.next), ...shown }))
+  })
+
+  app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' }, bodyLimit: longestKept }, async (request, reply) => {
     const { body } = request
     const [email, password, next] = [body.get('email') ?? '', secretIn(body, 'password') ?? '', ownPath(body.get('next'))]
     try {
-      const signedIn = await sessions.open(email, password, clientOf(request))
-      if ('waiting' in signedIn) {
-        setCookie(reply, 'waiting', signedIn.waiting, fiveMinutes)
-        return await reply.redirect(`/console/sign-in/code?next=${encodeURIComponent(next)}`, 303)
+      const entered = await sessions.open(email, password, clientOf(request))
+      if ('waiting' in entered) {
+        setCookie(reply, 'waiting', entered.waiting, fiveMinutes)
+        const kept = carriedForm(request)
+        if (kept === undefined) return await reply.redirect(`/console/sign-in/code?next=${encodeURIComponent(next)}`, 303)
+        const waiting = await sessions.waitingFor(entered.waiting)
+        return await reply.page(
+          signInCodePage(languageOf(request), { next, verifications: { forms: formsOf(request, waiting?.kinds ?? []) }, kept })
+        )
       }
-      setCookie(reply, 'session', signedIn.session)
+      return await signedIn(sessions, request, reply, { session: entered.session, next })
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
-      const shown = { email, refused: error.word, verifications: { forms: formsOf(request) }, parts: partsOf(request) }
+      const shown = {
+        email,
+        refused: error.word,
+        verifications: { forms: formsOf(request) },
+        parts: partsOf(request),
+        kept: carriedForm(request)
+      }
       return reply.code(error.status).page(signInPage(languageOf(request), { next, ...shown }))
     }
-    return reply.redirect(landingOf(next), 303)
   })
 
   app.post('/sign-out', { config: { enrolment: true, confirms: 'undone' } }, async (request, reply) => {

@@ -4,10 +4,12 @@ import { signInCodePage } from '../pages/sign-in-code.ts'
 import { signInPage } from '../pages/sign-in.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
+import { carriedForm, longestKept } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
 import { formsOf, offered, type VerificationForms } from '../session/offered.ts'
-import { fiveMinutes, landingOf, ownPath } from '../session/paths.ts'
+import { fiveMinutes, ownPath } from '../session/paths.ts'
 import { ownOf, partsOf } from '../session/visit.ts'
+import { signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams }
 
@@ -28,34 +30,34 @@ export function offerVerification (app: FastifyInstance, forms: VerificationForm
     return ask(reply, question)
   })
 
-  app.post<Form>(`/sign-in/${kind}`, { config }, async (request, reply) => {
+  app.post<Form>(`/sign-in/${kind}`, { config, bodyLimit: longestKept }, async (request, reply) => {
     const [answer, next] = [request.body.get('answer') ?? '', ownPath(request.body.get('next'))]
     const challenge = readCookie(request, 'challenge') ?? ''
     const session = await sessions.openBy({ kind, answer, challenge }, clientOf(request))
     setCookie(reply, 'challenge', '', 0)
     if (session === undefined) {
       const verifications = { forms: formsOf(request), wrong: kind }
-      return reply.code(403).page(signInPage(languageOf(request), { next, verifications, parts: partsOf(request) }))
+      return reply.code(403).page(
+        signInPage(languageOf(request), { next, verifications, parts: partsOf(request), kept: carriedForm(request) })
+      )
     }
-    setCookie(reply, 'session', session)
-    return reply.redirect(landingOf(next), 303)
+    return signedIn(sessions, request, reply, { session, next })
   })
 
   app.post(`/sign-in/code/${kind}/options`, { config },
     async (request, reply) => ask(reply, await sessions.ask(kind, readCookie(request, 'waiting') ?? '')))
 
-  app.post<Form>(`/sign-in/code/${kind}`, { config }, async (request, reply) => {
+  app.post<Form>(`/sign-in/code/${kind}`, { config, bodyLimit: longestKept }, async (request, reply) => {
     const [answer, next] = [request.body.get('answer') ?? '', ownPath(request.body.get('next'))]
     try {
       const session = await sessions.completeBy(readCookie(request, 'waiting') ?? '', { kind, answer }, clientOf(request))
       setCookie(reply, 'waiting', '', 0)
       if (session === undefined) return await reply.redirect('/console/sign-in', 303)
-      setCookie(reply, 'session', session)
-      return await reply.redirect(landingOf(next), 303)
+      return await signedIn(sessions, request, reply, { session, next })
     } catch (error) {
       if (!(error instanceof DispatchError) || error.word !== 'forbidden') throw error
       const verifications = { forms: formsOf(request), wrong: kind }
-      return reply.code(403).page(signInCodePage(languageOf(request), { next, verifications }))
+      return reply.code(403).page(signInCodePage(languageOf(request), { next, verifications, kept: carriedForm(request) }))
     }
   })
 

@@ -120,6 +120,11 @@ export const en = {
   codeWrong: 'The code is wrong, or was used before. An app shows a new one every 30 seconds.',
   tooManyCodes: 'There were too many wrong codes. Wait some minutes and try again.',
   signInAgain: 'Sign in again',
+  keptWaits: 'Your session has ended. What you have written was not sent: it is kept, and waits for you to sign in.',
+  keptTitle: 'What you have written',
+  keptIntro: 'You are signed in again. What you had written was not sent: it is all here.',
+  keptShow: 'Show it',
+  keptLeave: 'Leave it',
   factor: 'Second factor',
   factorIntro:
     'With it, nobody signs in as you who knows your password alone. You need an app that makes codes, such as Aegis or 1Password.',

@@ -12,6 +12,7 @@ import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { templateName } from '../language/template-names.ts'
 import { latestVersion, withQuery } from '../session/api.ts'
+import { outlives } from '../session/kept-form.ts'
 import { pathIn } from '../session/mode.ts'
 import { computedOf, givenServices, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
@@ -121,9 +122,9 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
 <button hidden formaction="/console/send/validate">${words.validate}</button>
 <input type="hidden" name=":template" value="${
     String(template?.id ?? '')
-  }"><input type="hidden" name="of" value="${service}"><input type="hidden" name=":back" value="${path}">${onceField(once)}${
-    draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)
-  }
+  }"><input type="hidden" name="of" value="${service}"><input type="hidden" name=":back" value="${path}">${
+    outlives(visit, '/console/send')
+  }${onceField(once)}${draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)}
 ${filling}${documentSection(words, draft, { problems, files })}${aboutSection(words, draft, { problems, files })}${
     followingSections(words, draft, { problems, files })
   }${nextSection(visit, draft)}${template === undefined ? html`` : dataSection(words, draft, problems)}</div>

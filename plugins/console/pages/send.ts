@@ -11,6 +11,7 @@ import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
 import { templateName } from '../language/template-names.ts'
 import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
+import { isAuthor } from '../session/kept-form.ts'
 import { pathIn } from '../session/mode.ts'
 import { givenServices } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -234,12 +235,12 @@ async function samplesForReal (visit: Visit, draft: Draft): Promise<readonly Unt
   return found.ok && isReal(found.body) ? untouched : []
 }
 
-/** The form as it was sent, which is kept: under the number that its page has. */
+/** The form as it was sent, which is kept under the number that its page has: for the user who has filled it in, and no other. */
 async function readKept (request: FastifyRequest<Posted>): Promise<Draft> {
   const visit = visitOf(request)
   const draft = await readDraft(visit, request.body)
   const id = onceIn(request.body)
-  if (isDraftId(id)) await keepDraft(visit, id, draft)
+  if (isDraftId(id) && isAuthor(visit, request.body)) await keepDraft(visit, id, draft)
   return draft
 }
 

@@ -1,21 +1,24 @@
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
+import { carried, type KeptForm } from '../session/kept-form.ts'
 import { document, notice } from './layout.ts'
 import { signInPath } from './sign-in.ts'
 import { answerForms, type OfferedForms } from './verification-forms.ts'
 
 /** The form for the code of the second factor; after a refusal it says why. */
-export function signInCodePage (words: Words, { next, refused, verifications }: {
+export function signInCodePage (words: Words, { next, refused, verifications, kept }: {
   next: string
   refused?: string
   /** Those of the kinds of verification that the user has. */
   verifications: OfferedForms
+  /** What the reader has sent after the session had ended. */
+  kept?: KeptForm | undefined
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyCodes : words.codeWrong
   const main = html`<p>${verifications.forms[0]?.wait(words) ?? words.codeIntro}</p>
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
 <form method="post" action="/console/sign-in/code" class="stack">
-<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="next" value="${next}">${carried(kept)}
 <div class="field"><label for="code">${words.codeLabel}</label>
 <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus maxlength="40"${
     refused === undefined ? html`` : html` aria-invalid="true" aria-describedby="refused"`
@@ -25,7 +28,7 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
     answerForms(words, verifications, {
       at: '/console/sign-in/code',
       use: 'second',
-      before: html`<input type="hidden" name="next" value="${next}">`
+      before: html`<input type="hidden" name="next" value="${next}">${carried(kept)}`
     })
   }`
   return document(words, {

@@ -1,11 +1,12 @@
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
+import { carried, type KeptForm } from '../session/kept-form.ts'
 import { type ConsoleParts, partsAt } from '../session/visit.ts'
 import { document, notice } from './layout.ts'
 import { answerForms, type OfferedForms } from './verification-forms.ts'
 
 /** The form to sign in with; after a refusal it says why, and has the e-mail address filled in. */
-export function signInPage (words: Words, { next, email = '', refused, changed = false, verifications, parts }: {
+export function signInPage (words: Words, { next, email = '', refused, changed = false, verifications, parts, kept }: {
   next: string
   email?: string
   refused?: string
@@ -13,13 +14,17 @@ export function signInPage (words: Words, { next, email = '', refused, changed =
   changed?: boolean
   /** Those of the kinds of verification that sign in alone. */
   verifications: OfferedForms
+  /** What the reader has sent after the session had ended. */
+  kept?: KeptForm | undefined
   parts: ConsoleParts
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyAttempts : words.wrongCredentials
-  const main = html`<p>${words.signInIntro}</p>${changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``}
+  const main = html`<p>${words.signInIntro}</p>${kept === undefined ? html`` : notice('warn', html`<p>${words.keptWaits}</p>`)}${
+    changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``
+  }
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
 <form method="post" action="/console/sign-in" class="stack">
-<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="next" value="${next}">${carried(kept)}
 <div class="field"><label for="email">${words.email}</label>
 <input id="email" name="email" type="email" autocomplete="username" required${email === '' ? autofocus : html``} value="${email}"${
     described(refused)
@@ -33,7 +38,7 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
     answerForms(words, verifications, {
       at: '/console/sign-in',
       use: 'alone',
-      before: html`<input type="hidden" name="next" value="${next}">`
+      before: html`<input type="hidden" name="next" value="${next}">${carried(kept)}`
     })
   }${partsAt(parts, 'signInForms').map((part) => part(words, next))}`
   return document(words, { title: words.signIn, main: html`<div class="narrow">${main}</div>`, path: signInPath(next) })

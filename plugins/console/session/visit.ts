@@ -7,6 +7,7 @@ import type { Html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
 import { type Api, apiFor } from './api.ts'
 import { readCookie } from './cookies.ts'
+import { keptFormIn } from './kept-form.ts'
 import { languageOf } from './language.ts'
 import { type Mode, modeOf } from './mode.ts'
 import { prove, takeProof } from './proof.ts'
@@ -259,9 +260,12 @@ function changesNothing ({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** To the sign-in, and from there back to the page: a form may name the one that shows it again. */
-function toSignIn ({ method, url, body }: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** To the sign-in, and from there back to the page: a form may name the one that shows it again. One that outlives its session is carried along. */
+function toSignIn (request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { method, url, body } = request
   const page = method === 'GET' ? url : body instanceof URLSearchParams ? body.get(':back') : null
   const back = page === null || page === '/console' ? '' : `?next=${encodeURIComponent(page)}`
-  return reply.redirect(`/console/sign-in${back}`, 303)
+  return keptFormIn(request) === undefined
+    ? reply.redirect(`/console/sign-in${back}`, 303)
+    : reply.redirect(`/console/sign-in-again${back}`, 307)
 }

@@ -10,7 +10,7 @@ import { fillIn, keepTyped, takeTyped } from './typed.ts'
  * browser that shows no PDF would save one each time, and does so only when a person presses the button.
  */
 export function askWhileTyping (): void {
-  const pause = 700
+  const [pause, longestBeacon] = [700, 64 * 1024]
   const typedBefore = takeTyped(document.querySelector<HTMLFormElement>('form[data-asks]'))
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-asks]')) {
     let [asked, kept, frames, shown, timer, unsaved] = [0, 0, 0, '', 0, false]
@@ -54,20 +54,25 @@ export function askWhileTyping (): void {
     // Another form of the page may remove what this one would write again.
     document.addEventListener('submit', ({ submitter, target }) => {
       if (submitter?.hasAttribute('formtarget') === true) return
-      if (target === form) keepTyped(form, typed(), true)
+      if (target === form) keepTyped(form, typed(), { sent: true })
       clearTimeout(timer)
       asked++
       unsaved = false
     })
     // Who goes before the service has it: the form is sent on leaving, and kept for who comes back with the next page. A browser refuses to
-    // send more than 64 KiB then, and says nothing: who goes to another page loses what was typed last in a larger form. Phones leave pages
-    // without `beforeunload`.
+    // send more than 64 KiB then: the next page of the console sends a larger form, which is also sent when one of its fields is left.
+    // Phones leave pages without `beforeunload`.
     const keep = (): void => {
       if (!unsaved || kept === asked) return
       kept = asked
-      keepTyped(form, typed(), false)
-      navigator.sendBeacon(address, typed())
+      const isSent = navigator.sendBeacon(address, typed())
+      keepTyped(form, typed(), { sent: false, ...isSent ? {} : { address } })
     }
+    form.addEventListener('change', () => {
+      if (!unsaved || typed().toString().length <= longestBeacon) return
+      clearTimeout(timer)
+      void ask(++asked)
+    })
     addEventListener('beforeunload', keep)
     addEventListener('pagehide', keep)
     showDocument()

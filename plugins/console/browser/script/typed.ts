@@ -1,8 +1,10 @@
+import { readPage } from './follow.ts'
+
 /**
  * What a form had when it was left, and when that was, in milliseconds. `waits`: the way to its page leads through the sign-in, and is not
- * over yet.
+ * over yet. `address`: where it is sent by the next page, because the page that was left could not.
  */
-type Typed = { page: string, reader: string, fields: string, sent: boolean, waits: boolean, at: number }
+type Typed = { page: string, reader: string, fields: string, sent: boolean, waits: boolean, at: number, address?: string }
 
 /** The page that shows a form again, and whose it is. */
 export function ownerOf (form: HTMLFormElement): Pick<Typed, 'page' | 'reader'> {
@@ -13,8 +15,8 @@ export function ownerOf (form: HTMLFormElement): Pick<Typed, 'page' | 'reader'> 
  * Keeps in this tab what is typed in a form that is sent or left: who was signed out meanwhile finds it again after the sign-in, and who
  * has left it before the service had it, on the next page.
  */
-export function keepTyped (form: HTMLFormElement, fields: URLSearchParams, sent: boolean): void {
-  writeTyped({ ...ownerOf(form), fields: fields.toString(), sent, waits: false, at: Date.now() })
+export function keepTyped (form: HTMLFormElement, fields: URLSearchParams, more: Pick<Typed, 'sent' | 'address'>): void {
+  writeTyped({ ...ownerOf(form), fields: fields.toString(), ...more, waits: false, at: Date.now() })
 }
 
 export function writeTyped (typed: Typed): void {
@@ -42,7 +44,7 @@ export function readTyped (): Typed | undefined {
 export function takeTyped (form: HTMLFormElement | null): URLSearchParams | undefined {
   const typed = readTyped()
   if (typed === undefined) return undefined
-  if (location.pathname.startsWith('/console/sign-')) {
+  if (/^\/console\/(?:test\/)?sign-/.test(location.pathname)) {
     writeTyped({ ...typed, waits: true })
     return undefined
   }
@@ -50,6 +52,7 @@ export function takeTyped (form: HTMLFormElement | null): URLSearchParams | unde
   const isIts = owner?.page === typed.page && owner.reader === typed.reader
   if (!isIts && typed.waits) return undefined
   sessionStorage.removeItem('typed')
+  if (!isIts && typed.address !== undefined) void readPage(typed.address, new URLSearchParams(typed.fields))
   return isIts && (typed.waits || !typed.sent) ? new URLSearchParams(typed.fields) : undefined
 }
 

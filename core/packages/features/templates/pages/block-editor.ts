@@ -1,6 +1,6 @@
 import { CannotEdit, type DataField, editText, newItem, outlineOf, type TemplateOutline, textOfItem,
   usualFormats } from '@dispatch/documents'
-import { ApiRefused, fill, type Html, html, notice, page, type PlacedProblem, type Refusal, sendPreview, sendToScript, sentences,
+import { ApiRefused, fill, type Html, html, notice, outlives, page, type PlacedProblem, type Refusal, sendPreview, sendToScript, sentences,
   textOfSaid, withQuery, withSubject } from '@dispatch/plugins/console'
 import { isServiceName, madeAs } from '@dispatch/services'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
@@ -301,7 +301,9 @@ ${removed.text}</textarea><button class="second" name="do" value="restore" autof
     id === undefined ? words.templateBack : words.templateTo
   }</a></p>${said}<section class="wide" aria-labelledby="blocks"><h2 id="blocks">${words.blocks}</h2><p>${words.blocksIntro}</p>
 <form id="template" method="post" action="${at}"${editor === undefined ? html`` : html` data-editor="${editor}" data-live="${at}/live"`}>
-<button name="do" value="apply" hidden>${words.blockApply}</button><input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
+<button name="do" value="apply" hidden>${words.blockApply}</button>${
+    outlives(visit, at)
+  }<input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
 <div class="workbench"><div><div class="changing">${
     [['source', source], ['schema', schema], ['sample', sample]].map(([field = '', text = '']) =>
       html`<textarea name="${field}" hidden>

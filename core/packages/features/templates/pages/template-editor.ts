@@ -1,5 +1,5 @@
-import { ApiRefused, faultsOf, fill, type Html, html, longTextField, manyField, notice, otherServices, page, type PlacedProblem, placeOf,
-  problemsOf, type Refusal, sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject,
+import { ApiRefused, faultsOf, fill, type Html, html, longTextField, manyField, notice, otherServices, outlives, page, type PlacedProblem,
+  placeOf, problemsOf, type Refusal, sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { listedIn } from './also-for.ts'
@@ -119,9 +119,9 @@ function view (visit: Visit, written: Written, { said = html``, problems = [], e
     id === undefined ? words.templateBack : words.templateTo
   }</a></p>${said}<section class="wide" aria-labelledby="texts"><h2 id="texts">${words.templateParts}</h2><p>${words.templateEditIntro}</p>
 ${editor === undefined ? html`` : html`<p class="quiet" id="keys" hidden>${words.templateKeys}</p>`}
-<form method="post" action="${at}"${
-    editor === undefined ? html`` : html` data-editor="${editor}" data-live="${at}/live"`
-  }><input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
+<form method="post" action="${at}"${editor === undefined ? html`` : html` data-editor="${editor}" data-live="${at}/live"`}>${
+    outlives(visit, `${at}/check`)
+  }<input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
 <div class="workbench"><div>${fields(words, written, problems)}<div class="actions"><button>${
     id === undefined ? words.templateCreate : words.templateSave
   }</button>
