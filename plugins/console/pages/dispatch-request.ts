@@ -2,6 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { pretty } from '../form/json.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
+import { templateName } from '../language/template-names.ts'
 import type { ApiAnswer, DispatchRequestView, DispatchView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 
@@ -48,6 +49,8 @@ export async function templateNames ({ api }: Pick<Visit, 'api'>, { template, st
 /** The template and the version of which a dispatch was made. */
 export function templateLink (words: Words, { id, version }: { id: number, version: number }, names: ReadonlyMap<number, string>): Html {
   const name = names.get(id)
-  const text = name === undefined ? fill(words.templateVersion, { id, version }) : fill(words.templateNamed, { name, version })
+  const text = name === undefined
+    ? fill(words.templateVersion, { id, version })
+    : fill(words.templateNamed, { name: templateName(words, { id, name }), version })
   return html`<a href="/console/templates/${String(id)}">${text}</a>`
 }
