@@ -260,7 +260,7 @@ function changesNothing ({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** To the sign-in, and from there back to the page: a form may name the one that shows it again. One that outlives its session is carried along. */
+/** To the sign-in, and back to the page: a form may name the one that shows it again. One that outlives its session is carried along. */
 function toSignIn (request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { method, url, body } = request
   const page = method === 'GET' ? url : body instanceof URLSearchParams ? body.get(':back') : null
