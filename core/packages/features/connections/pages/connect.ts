@@ -1,5 +1,5 @@
-import { ApiRefused, type ConfigurationView, type Confirmation, type ConfirmRequest, copied, type Html, html, notice, page, time,
-  type Visit, visitOf, withWords } from '@dispatch/plugins/console'
+import { ApiRefused, type ConfigurationView, type Confirmation, type ConfirmRequest, copied, fill, type Html, html, type MyConfig, notice,
+  page, serviceNames, servicesWith, time, type Visit, visitOf, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { ConnectView } from '../contract/connections.ts'
 import { words as en } from '../words.en.ts'
@@ -48,10 +48,17 @@ export const connectPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before a connection ends. */
-function disconnection (request: ConfirmRequest): Confirmation {
-  const { disconnect: button, disconnectIntro, colon } = wordsOf(visitOf(request).words)
-  const { code } = request.params
-  return { title: `${button}${colon}${code}`, says: [disconnectIntro], button, back: `/console/providers/${encodeURIComponent(code)}` }
+async function disconnection (request: ConfirmRequest): Promise<Confirmation> {
+  const { words: shared, api } = visitOf(request)
+  const [words, { code }] = [wordsOf(shared), request.params]
+  const used = servicesWith(await api.read<MyConfig>('/api/v1/my/config'), code)
+  return {
+    title: `${words.disconnect}${words.colon}${code}`,
+    says: [words.disconnectIntro, ...used.length === 0 ? [] : [fill(words.removeUsed, { services: serviceNames(words, used) })]],
+    touches: [[words.services, used.length]],
+    button: words.disconnect,
+    back: `/console/providers/${encodeURIComponent(code)}`
+  }
 }
 
 function question (words: Words, code: string, confirmation: string): Html {
