@@ -108,125 +108,137 @@ const subjects = {
   }
 } as const
 
-export function createLinkMail (options: Options): LinkMail {
-  const { database, accounts, secrets, validate, dispatch, limiter, publicUrl, showsConsole, now, newId } = options
+/** Who mails links, and the operator as whom: one who is an operator no more mails nothing. */
+async function findSender ({ database, accounts, showsConsole }: Options): Promise<{ row: LinkMailRow, actor: Actor } | undefined> {
+  const row = await readLinkMail(database)
+  const account = row && await accounts.byId(row.user_id)
+  if (row === undefined || account?.disabled !== false || account.role !== 'operator' || !showsConsole) return undefined
+  return { row, actor: personOf(account) }
+}
 
-  /** Who mails links, and the operator as whom: one who is an operator no more mails nothing. */
-  async function findSender (): Promise<{ row: LinkMailRow, actor: Actor } | undefined> {
-    const row = await readLinkMail(database)
-    const account = row && await accounts.byId(row.user_id)
-    if (row === undefined || account?.disabled !== false || account.role !== 'operator' || !showsConsole) return undefined
-    return { row, actor: personOf(account) }
+async function limit ({ limiter }: Options, companyId: number, of?: 'messages'): Promise<void> {
+  const { exceeded, ...budget } = await limiter.take(of === undefined ? String(companyId) : `${companyId} ${of}`)
+  if (!exceeded) return
+  throw new DispatchError('rate_limited', `A company has ${budget.quota} mails with links a day: pass the link on yourself.`, {
+    budget,
+    retryAfter: budget.reset
+  })
+}
+
+function urlOf ({ publicUrl }: Options, content: MailContent): string {
+  if (content.purpose === 'provider') return content.url
+  return content.purpose === 'notice' ? `${publicUrl}/console/sessions` : `${publicUrl}/console/link/${secretMark}`
+}
+
+function commandOf (
+  options: Options,
+  sender: { row: Pick<LinkMailRow, 'provider' | 'sender'>, actor: Actor },
+  content: MailContent
+): MailCommand {
+  const { publicUrl } = options
+  const { to, language, purpose, company, companyId, requestId, expiresAt } = content
+  const data = {
+    language,
+    purpose,
+    company,
+    email: to,
+    service: new URL(publicUrl).host,
+    url: urlOf(options, content),
+    ...(purpose === 'invitation' ? { inviter: content.inviter } : {}),
+    ...(purpose === 'notice' ? { changes: content.changes.map((change) => ({ text: textOf(change, language), at: change.at })) } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() })
   }
-
-  async function limit (companyId: number, of?: 'messages'): Promise<void> {
-    const { exceeded, ...budget } = await limiter.take(of === undefined ? String(companyId) : `${companyId} ${of}`)
-    if (!exceeded) return
-    throw new DispatchError('rate_limited', `A company has ${budget.quota} mails with links a day: pass the link on yourself.`, {
-      budget,
-      retryAfter: budget.reset
-    })
+  const subject = subjects[language][purpose].replace('{company}', () => company)
+  const { row: { provider: providerName, sender: from }, actor } = sender
+  const body = {
+    providerName,
+    from,
+    to,
+    subject,
+    template: { id: templateId, data },
+    metadata: { mail: purpose, company: String(companyId) }
   }
+  return { actor: { ...actor, services: [mailService] }, services: [mailService], body, requestId, mode: 'asynchronous' }
+}
 
-  function urlOf (content: MailContent): string {
-    if (content.purpose === 'provider') return content.url
-    return content.purpose === 'notice' ? `${publicUrl}/console/sessions` : `${publicUrl}/console/link/${secretMark}`
+async function view (options: Options, { role }: Actor): Promise<LinkMailView> {
+  const { database } = options
+  const row = role === 'operator' ? await readLinkMail(database) : undefined
+  const current = row && {
+    providerName: row.provider,
+    from: row.sender,
+    company: row.company_id,
+    setBy: row.user_id,
+    setAt: row.set_at.toISOString()
   }
+  return { available: await findSender(options) !== undefined, current: current ?? null }
+}
 
-  function commandOf (sender: { row: Pick<LinkMailRow, 'provider' | 'sender'>, actor: Actor }, content: MailContent): MailCommand {
-    const { to, language, purpose, company, companyId, requestId, expiresAt } = content
-    const data = {
-      language,
-      purpose,
-      company,
-      email: to,
-      service: new URL(publicUrl).host,
-      url: urlOf(content),
-      ...(purpose === 'invitation' ? { inviter: content.inviter } : {}),
-      ...(purpose === 'notice' ? { changes: content.changes.map((change) => ({ text: textOf(change, language), at: change.at })) } : {}),
-      ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() })
-    }
-    const subject = subjects[language][purpose].replace('{company}', () => company)
-    const { row: { provider: providerName, sender: from }, actor } = sender
-    const body = {
+const message = (options: Options): LinkMail['message'] => async ({ dispatchId, to, companyId, subject, text, url }) => {
+  const { database, dispatch, newId } = options
+  const sender = await findSender(options)
+  if (sender === undefined) throw noSender()
+  if (await isRecorded(database, dispatchId)) return
+  // Messages leave invitations and passwords theirs.
+  await limit(options, companyId, 'messages')
+  const { row: { provider: providerName, sender: from }, actor } = sender
+  await dispatch({
+    actor: { ...actor, services: [mailService] },
+    services: [mailService],
+    body: {
       providerName,
-      from,
-      to,
-      subject,
-      template: { id: templateId, data },
-      metadata: { mail: purpose, company: String(companyId) }
-    }
-    return { actor: { ...actor, services: [mailService] }, services: [mailService], body, requestId, mode: 'asynchronous' }
-  }
+      email: { from, to, subject, body: [...text, url].join('\n\n') },
+      metadata: { mail: 'message', company: String(companyId) }
+    },
+    requestId: newId(),
+    mode: 'asynchronous',
+    dispatchId
+  })
+}
 
-  async function view ({ role }: Actor): Promise<LinkMailView> {
-    const row = role === 'operator' ? await readLinkMail(database) : undefined
-    const current = row && {
-      providerName: row.provider,
-      from: row.sender,
-      company: row.company_id,
-      setBy: row.user_id,
-      setAt: row.set_at.toISOString()
+const begin = (options: Options): LinkMail['begin'] => async ({ to, companyId }) => {
+  const { newId, secrets, dispatch } = options
+  const sender = await findSender(options)
+  if (sender === undefined) throw noSender()
+  await limit(options, companyId)
+  const dispatchId = newId()
+  return {
+    dispatchId,
+    secret: secrets({ dispatchId, to: [to], cc: [], bcc: [] }),
+    send: async (content) => {
+      await dispatch({ ...commandOf(options, sender, content), dispatchId })
     }
-    return { available: await findSender() !== undefined, current: current ?? null }
   }
+}
+
+export function createLinkMail (options: Options): LinkMail {
+  const { validate, database, now, dispatch } = options
 
   return {
-    read: view,
+    read: (actor) => view(options, actor),
 
     async change ({ actor, author }, { providerName: provider, from: sender }) {
       const { email: to, companyId } = actor
       const content = { to, language: 'en', companyId, company: 'Example', requestId: author.requestId, purpose: 'password' } as const
-      await validate(commandOf({ row: { provider, sender }, actor }, content))
+      await validate(commandOf(options, { row: { provider, sender }, actor }, content))
       await storeLinkMail(database, { provider, sender }, { author, at: now() })
-      return await view(actor)
+      return await view(options, actor)
     },
 
     remove: ({ author }) => storeLinkMail(database, null, { author, at: now() }),
-    offered: async () => await findSender() !== undefined,
+    offered: async () => await findSender(options) !== undefined,
 
     async tell ({ dispatchId, ...notice }) {
-      const sender = await findSender()
+      const sender = await findSender(options)
       if (sender === undefined) throw noSender()
-      await dispatch({ ...commandOf(sender, { ...notice, purpose: 'notice' }), dispatchId })
+      await dispatch({ ...commandOf(options, sender, { ...notice, purpose: 'notice' }), dispatchId })
     },
 
-    async message ({ dispatchId, to, companyId, subject, text, url }) {
-      const sender = await findSender()
-      if (sender === undefined) throw noSender()
-      if (await isRecorded(database, dispatchId)) return
-      // Messages leave invitations and passwords theirs.
-      await limit(companyId, 'messages')
-      const { row: { provider: providerName, sender: from }, actor } = sender
-      await dispatch({
-        actor: { ...actor, services: [mailService] },
-        services: [mailService],
-        body: {
-          providerName,
-          email: { from, to, subject, body: [...text, url].join('\n\n') },
-          metadata: { mail: 'message', company: String(companyId) }
-        },
-        requestId: newId(),
-        mode: 'asynchronous',
-        dispatchId
-      })
-    },
+    message: message(options),
 
     statesOf: (dispatchIds) => readMailStates(database, dispatchIds),
 
-    async begin ({ to, companyId }) {
-      const sender = await findSender()
-      if (sender === undefined) throw noSender()
-      await limit(companyId)
-      const dispatchId = newId()
-      return {
-        dispatchId,
-        secret: secrets({ dispatchId, to: [to], cc: [], bcc: [] }),
-        send: async (content) => {
-          await dispatch({ ...commandOf(sender, content), dispatchId })
-        }
-      }
-    }
+    begin: begin(options)
   }
 }
 

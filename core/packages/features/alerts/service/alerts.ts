@@ -47,56 +47,124 @@ type Options = {
   now: () => Date
 }
 
-export function createAlerts ({ database, keyring, messenger, network, outbox, log, newId, now }: Options): Alerts {
-  /** What is written of a body. `known`: the format of the chat that is stored. */
-  async function checked (companyId: number, body: AlertBody, stored: boolean): Promise<Written> {
-    const { name, kind, language = 'en', emails = [], callback = false, chat = null } = body
-    const own = await listOwn(database, companyId, emails)
-    const problems = [
-      ...conditionProblems(body),
-      ...emails.flatMap((email, index) => own.includes(email) ? [] : [problem(`/emails/${index}`, 'not_own_address', notOwn)]),
-      ...chat?.url === undefined ? [] : addressProblems(network.guard, chat.url, { path: '/chat/url', what: 'Messages' }),
-      ...chat !== null && chat.url === undefined && !stored ? [missing('/chat/url', 'url')] : [],
-      ...emails.length === 0 && !callback && chat === null ? [missing('/emails', 'emails')] : []
-    ]
-    if (problems.length > 0) throw refusal('validation_failed', problems)
-    const url = chat?.url
-    return {
-      name,
-      kind,
-      condition: conditionOf(body),
-      language,
-      emails: [...new Set(emails)],
-      callback,
-      chat_format: chat?.format ?? null,
-      ...chat === null && { chat: { chat: null, chat_host: null } },
-      ...url !== undefined && { chat: { chat: keyring.seal(url, chatContext(companyId)), chat_host: new URL(url).host } }
-    }
+/** What is written of a body. `known`: the format of the chat that is stored. */
+async function checked ({ database, network, keyring }: Options, companyId: number, body: AlertBody, stored: boolean): Promise<Written> {
+  const { name, kind, language = 'en', emails = [], callback = false, chat = null } = body
+  const own = await listOwn(database, companyId, emails)
+  const problems = [
+    ...conditionProblems(body),
+    ...emails.flatMap((email, index) => own.includes(email) ? [] : [problem(`/emails/${index}`, 'not_own_address', notOwn)]),
+    ...chat?.url === undefined ? [] : addressProblems(network.guard, chat.url, { path: '/chat/url', what: 'Messages' }),
+    ...chat !== null && chat.url === undefined && !stored ? [missing('/chat/url', 'url')] : [],
+    ...emails.length === 0 && !callback && chat === null ? [missing('/emails', 'emails')] : []
+  ]
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+  const url = chat?.url
+  return {
+    name,
+    kind,
+    condition: conditionOf(body),
+    language,
+    emails: [...new Set(emails)],
+    callback,
+    chat_format: chat?.format ?? null,
+    ...chat === null && { chat: { chat: null, chat_host: null } },
+    ...url !== undefined && { chat: { chat: keyring.seal(url, chatContext(companyId)), chat_host: new URL(url).host } }
   }
+}
 
-  const noted = ({ companyId, ...author }: AuditAuthor, action: string, id: string) => ({
-    companyId,
-    author: { companyId, ...author },
-    at: now(),
-    action,
-    object: { kind: 'alert', id }
+const noted = ({ now }: Options, { companyId, ...author }: AuditAuthor, action: string, id: string) => ({
+  companyId,
+  author: { companyId, ...author },
+  at: now(),
+  action,
+  object: { kind: 'alert', id }
+})
+
+async function tell (
+  { outbox }: Options,
+  queries: OwnerQueries,
+  { company_id: companyId, alert_id: alertId, kind }: AlertRow,
+  { event, facts, trial }: { event: 'began' | 'ended', facts: Facts, trial: boolean }
+): Promise<void> {
+  const url = await notifyUrlOf(queries, companyId)
+  const data = { companyId, alertId, kind, ...facts, trial } as JsonObject
+  await outbox.tell(queries, companyId, { type: `alert.${event}`, data, ...url !== null && { url } })
+}
+
+async function lookAt (options: Options, row: AlertRow): Promise<void> {
+  const { database, now } = options
+  const { company_id: companyId, condition, kind } = row
+  const found = await database.company(companyId, (queries) => measures[kind](queries, { companyId, condition, now: now() }))
+  await moveAlert(database, row, found, (queries, event) => tell(options, queries, row, { event, facts: found.facts, trial: false }))
+}
+
+const add = (options: Options): Alerts['add'] => async (author, body) => {
+  const { newId, database, now } = options
+  const [{ companyId }, alertId] = [author, newId()]
+  const written = await checked(options, companyId, body, false)
+  const row = await database.company(companyId, async (queries) => {
+    const added = await addAlert(queries, { companyId, alertId }, written, { at: now(), max: maxAlerts })
+    if (added !== undefined) await noteAudit(queries, noted(options, author, 'alert.added', alertId))
+    return added
   })
-
-  async function tell (
-    queries: OwnerQueries,
-    { company_id: companyId, alert_id: alertId, kind }: AlertRow,
-    { event, facts, trial }: { event: 'began' | 'ended', facts: Facts, trial: boolean }
-  ): Promise<void> {
-    const url = await notifyUrlOf(queries, companyId)
-    const data = { companyId, alertId, kind, ...facts, trial } as JsonObject
-    await outbox.tell(queries, companyId, { type: `alert.${event}`, data, ...url !== null && { url } })
+  if (row === undefined) {
+    throw new DispatchError('conflict', `A company has at most ${maxAlerts} alerts: remove one first.`, { reason: 'at_most' })
   }
+  return viewOf(row)
+}
 
-  async function lookAt (row: AlertRow): Promise<void> {
-    const { company_id: companyId, condition, kind } = row
-    const found = await database.company(companyId, (queries) => measures[kind](queries, { companyId, condition, now: now() }))
-    await moveAlert(database, row, found, (queries, event) => tell(queries, row, { event, facts: found.facts, trial: false }))
+const change = (options: Options): Alerts['change'] => async (author, alertId, body) => {
+  const { database } = options
+  const { companyId } = author
+  const known = await database.company(companyId, (queries) => findAlert(queries, { companyId, alertId }))
+  if (known === undefined) return undefined
+  const written = await checked(options, companyId, body, known.chat !== null)
+  const row = await database.company(companyId, async (queries) => {
+    const changed = await changeAlert(queries, { companyId, alertId }, written)
+    if (changed !== undefined) await noteAudit(queries, noted(options, author, 'alert.changed', alertId))
+    return changed
+  })
+  return row && viewOf(row)
+}
+
+const attempt = (options: Options): Alerts['attempt'] => async (author, alertId) => {
+  const { database, now, newId, messenger } = options
+  const { companyId } = author
+  const facts = { value: 0 }
+  const row = await database.company(companyId, async (queries) => {
+    const found = await findAlert(queries, { companyId, alertId })
+    if (found === undefined) return undefined
+    if (!await noteTrial(database, queries, { companyId, alertId })) {
+      throw new DispatchError('conflict', 'It was tried within the last minute: wait a little.', { reason: 'tried_lately' })
+    }
+    await noteAudit(queries, noted(options, author, 'alert.tried', alertId))
+    if (found.callback) await tell(options, await asOwner(queries), found, { event: 'began', facts, trial: true })
+    return found
+  })
+  if (row === undefined) return undefined
+  const message = { event: 'trial', facts, at: now(), idOf: newId } as const
+  const ways = [...row.emails.length === 0 ? [] : ['mail' as const], ...row.chat === null ? [] : ['chat' as const]]
+  const results = await Promise.all(ways.map(async (way) => ({ way, ...await messenger[way](row, message) })))
+  return { results: [...results, ...row.callback ? [{ way: 'callback' as const, sent: true }] : []] }
+}
+
+const send = ({ database, messenger }: Options): Alerts['send'] => async () => {
+  for (let taken = await takeMessages(database, together); taken.length > 0; taken = await takeMessages(database, together)) {
+    await Promise.all(taken.map(async (message) => {
+      const { company_id: companyId, alert_id: alertId, number, way, event, facts, at } = message
+      const row = await findAlert(database.owner, { companyId, alertId })
+      if (row === undefined) return
+      const idOf = (email: string): string => uuidOf([companyId, alertId, number, email])
+      const isWanted = way === 'mail' ? row.emails.length > 0 : row.chat !== null
+      const { sent } = isWanted ? await messenger[way](row, { event, facts, at, idOf }) : { sent: true }
+      await settleMessage(database.owner, message, sent)
+    }))
   }
+}
+
+export function createAlerts (options: Options): Alerts {
+  const { database, log } = options
 
   return {
     list: async (companyId) => (await listAlerts(database, companyId)).map(viewOf),
@@ -106,86 +174,33 @@ export function createAlerts ({ database, keyring, messenger, network, outbox, l
       return row && viewOf(row)
     },
 
-    async add (author, body) {
-      const [{ companyId }, alertId] = [author, newId()]
-      const written = await checked(companyId, body, false)
-      const row = await database.company(companyId, async (queries) => {
-        const added = await addAlert(queries, { companyId, alertId }, written, { at: now(), max: maxAlerts })
-        if (added !== undefined) await noteAudit(queries, noted(author, 'alert.added', alertId))
-        return added
-      })
-      if (row === undefined) {
-        throw new DispatchError('conflict', `A company has at most ${maxAlerts} alerts: remove one first.`, { reason: 'at_most' })
-      }
-      return viewOf(row)
-    },
+    add: add(options),
 
-    async change (author, alertId, body) {
-      const { companyId } = author
-      const known = await database.company(companyId, (queries) => findAlert(queries, { companyId, alertId }))
-      if (known === undefined) return undefined
-      const written = await checked(companyId, body, known.chat !== null)
-      const row = await database.company(companyId, async (queries) => {
-        const changed = await changeAlert(queries, { companyId, alertId }, written)
-        if (changed !== undefined) await noteAudit(queries, noted(author, 'alert.changed', alertId))
-        return changed
-      })
-      return row && viewOf(row)
-    },
+    change: change(options),
 
     async remove (author, alertId) {
       const { companyId } = author
       return database.company(companyId, async (queries) => {
         if (!await removeAlert(queries, { companyId, alertId })) return false
-        await noteAudit(queries, noted(author, 'alert.removed', alertId))
+        await noteAudit(queries, noted(options, author, 'alert.removed', alertId))
         return true
       })
     },
 
-    async attempt (author, alertId) {
-      const { companyId } = author
-      const facts = { value: 0 }
-      const row = await database.company(companyId, async (queries) => {
-        const found = await findAlert(queries, { companyId, alertId })
-        if (found === undefined) return undefined
-        if (!await noteTrial(database, queries, { companyId, alertId })) {
-          throw new DispatchError('conflict', 'It was tried within the last minute: wait a little.', { reason: 'tried_lately' })
-        }
-        await noteAudit(queries, noted(author, 'alert.tried', alertId))
-        if (found.callback) await tell(await asOwner(queries), found, { event: 'began', facts, trial: true })
-        return found
-      })
-      if (row === undefined) return undefined
-      const message = { event: 'trial', facts, at: now(), idOf: newId } as const
-      const ways = [...row.emails.length === 0 ? [] : ['mail' as const], ...row.chat === null ? [] : ['chat' as const]]
-      const results = await Promise.all(ways.map(async (way) => ({ way, ...await messenger[way](row, message) })))
-      return { results: [...results, ...row.callback ? [{ way: 'callback' as const, sent: true }] : []] }
-    },
+    attempt: attempt(options),
 
     async look () {
       for (let taken = await takeAlerts(database, together); taken.length > 0; taken = await takeAlerts(database, together)) {
         for (const row of taken) {
           // What fails is looked at again in a minute, and keeps nobody else waiting.
-          await lookAt(row).catch((err: unknown) => {
+          await lookAt(options, row).catch((err: unknown) => {
             log.warn({ err, companyId: row.company_id }, 'an alert could not be looked at')
           })
         }
       }
     },
 
-    async send () {
-      for (let taken = await takeMessages(database, together); taken.length > 0; taken = await takeMessages(database, together)) {
-        await Promise.all(taken.map(async (message) => {
-          const { company_id: companyId, alert_id: alertId, number, way, event, facts, at } = message
-          const row = await findAlert(database.owner, { companyId, alertId })
-          if (row === undefined) return
-          const idOf = (email: string): string => uuidOf([companyId, alertId, number, email])
-          const isWanted = way === 'mail' ? row.emails.length > 0 : row.chat !== null
-          const { sent } = isWanted ? await messenger[way](row, { event, facts, at, idOf }) : { sent: true }
-          await settleMessage(database.owner, message, sent)
-        }))
-      }
-    }
+    send: send(options)
   }
 }
 

@@ -1,14 +1,16 @@
-import type { Actor, AuditAuthor } from '@dispatch/accounts'
-import { canonicalJson, type Log } from '@dispatch/common'
-import { chainFault, DispatchError, latestVersion, type ServicePath } from '@dispatch/contract'
+import type { Actor,AuditAuthor } from '@dispatch/accounts'
+import { canonicalJson,type Log } from '@dispatch/common'
+import { chainFault,DispatchError,latestVersion,type ServicePath } from '@dispatch/contract'
 import type { Pipeline } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { runEvery } from '@dispatch/queue'
 import { serviceNames } from '@dispatch/services'
-import type { NewProposalBody, ProposalReview, ProposalSummary, ProposalView } from '../contract/proposals.ts'
-import { addProposal, type Circle, decide, listProposals, maxOpen, type ProposalRow, readProposal, removeOldProposals,
-  type SummaryRow } from '../store/proposals.ts'
+import type { NewProposalBody,ProposalReview,ProposalSummary,ProposalView } from '../contract/proposals.ts'
+import {
+addProposal,type Circle,decide,listProposals,maxOpen,type ProposalRow,readProposal,removeOldProposals,
+type SummaryRow
+} from '../store/proposals.ts'
 
 /** Who asks, and by which request. */
 export type Asker = { actor: Actor, requestId: string }
@@ -51,123 +53,136 @@ export type ProposalNeeds = {
   pages: string | undefined
 }
 
-export function createProposals ({ database, pipeline, now, newId, pages }: ProposalNeeds): Proposals {
-  type Proposed = Pick<ProposalRow, 'service' | 'request' | 'sandbox'>
+type Proposed = Pick<ProposalRow, 'service' | 'request' | 'sandbox'>
 
-  const commandOf = ({ actor, requestId }: Asker, { service, request, sandbox }: Proposed) => ({
-    actor,
-    requestId,
-    services: pathOf(service),
-    body: request,
-    version: latestVersion,
-    ...sandbox && { sandbox: true as const }
+const commandOf = ({ actor, requestId }: Asker, { service, request, sandbox }: Proposed) =>
+  ({
+  actor,
+  requestId,
+  services: pathOf(service),
+  body: request,
+  version: latestVersion,
+  ...sandbox && { sandbox: true as const }
+})
+
+async function find ({ database }: ProposalNeeds, actor: Actor, id: string): Promise<ProposalRow> {
+  const row = await readProposal(database, circleOf(actor), id)
+  if (row === undefined) throw new DispatchError('not_found', `There is no proposal "${id}".`)
+  return row
+}
+
+async function reviewOf ({ pipeline }: ProposalNeeds, asker: Asker, proposed: Proposed) {
+  const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(asker, proposed))
+  return { plan, ...recipient === undefined ? {} : { recipient }, warnings, seen }
+}
+
+const viewOf = (needs: ProposalNeeds, { request, ...row }: ProposalRow): ProposalView =>
+  ({ ...summaryOf(needs, row), request })
+
+function summaryOf (needs: ProposalNeeds, row: SummaryRow): ProposalSummary {
+  const { pages } = needs
+  return {
+    id: row.proposal_id,
+    service: row.service,
+    ...row.reason === null ? {} : { reason: row.reason },
+    sandbox: row.sandbox,
+    status: statusOf(needs, row),
+    userId: row.user_id,
+    decidedBy: row.decided_by,
+    dispatchId: row.dispatch_id,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+    link: pages === undefined ? null : `${pages}/${row.proposal_id}`
+  }
+}
+
+function statusOf ({ now }: ProposalNeeds, { decision, expires_at: expiresAt }: Pick<SummaryRow, 'decision' | 'expires_at'>): ProposalView['status'] {
+  return decision ?? (expiresAt > now() ? 'open' : 'expired')
+}
+
+function requireOpen (needs: ProposalNeeds, row: ProposalRow): void {
+  const status = statusOf(needs, row)
+  if (status !== 'open') {
+    throw new DispatchError('conflict', `The proposal is ${status}: nothing can be decided about it any more.`, { reason: 'decided' })
+  }
+}
+
+const create = (needs: ProposalNeeds): Proposals['create'] => async (asker, { service, request, reason = null, sandbox = false }, idempotencyKey) => {
+  const { pipeline, now, newId, database } = needs
+  await pipeline.validate(commandOf(asker, { service, request, sandbox }))
+  const [at, id] = [now(), newId()]
+  const row = await addProposal(database, asker.actor, {
+    id,
+    service,
+    request,
+    reason,
+    sandbox,
+    key: idempotencyKey ?? null,
+    at,
+    expiresAt: new Date(at.getTime() + lasts)
   })
-
-  async function find (actor: Actor, id: string): Promise<ProposalRow> {
-    const row = await readProposal(database, circleOf(actor), id)
-    if (row === undefined) throw new DispatchError('not_found', `There is no proposal "${id}".`)
-    return row
+  if (row !== undefined && canonicalJson([row.service, row.request, row.sandbox]) !== canonicalJson([service, request, sandbox])) {
+    throw new DispatchError('idempotency_key_reused',
+      'This idempotency key was used with another proposal: take a new key for a new one.')
   }
+  if (row !== undefined) return { proposal: viewOf(needs, row), replayed: row.proposal_id !== id }
+  throw new DispatchError('conflict', `${maxOpen} proposals of this user wait for a decision: a person decides about them first.`)
+}
 
-  async function reviewOf (asker: Asker, proposed: Proposed) {
-    const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(asker, proposed))
-    return { plan, ...recipient === undefined ? {} : { recipient }, warnings, seen }
-  }
-
-  const viewOf = ({ request, ...row }: ProposalRow): ProposalView => ({ ...summaryOf(row), request })
-
-  function summaryOf (row: SummaryRow): ProposalSummary {
-    return {
-      id: row.proposal_id,
-      service: row.service,
-      ...row.reason === null ? {} : { reason: row.reason },
-      sandbox: row.sandbox,
-      status: statusOf(row),
-      userId: row.user_id,
-      decidedBy: row.decided_by,
-      dispatchId: row.dispatch_id,
-      createdAt: row.created_at.toISOString(),
-      expiresAt: row.expires_at.toISOString(),
-      link: pages === undefined ? null : `${pages}/${row.proposal_id}`
+const read = (needs: ProposalNeeds): Proposals['read'] => async (asker, id) => {
+  const row = await find(needs, asker.actor, id)
+  if (statusOf(needs, row) !== 'open') return { ...viewOf(needs, row), review: null }
+  try {
+    return { ...viewOf(needs, row), review: await reviewOf(needs, asker, row) }
+  } catch (error) {
+    if (!(error instanceof DispatchError)) throw error
+    const { word, message, reason, details } = error
+    const problem = {
+      error: word,
+      message,
+      ...reason !== undefined && { reason },
+      ...details !== undefined && { details: [...details] }
     }
+    return { ...viewOf(needs, row), review: null, problem }
   }
+}
 
-  function statusOf ({ decision, expires_at: expiresAt }: Pick<SummaryRow, 'decision' | 'expires_at'>): ProposalView['status'] {
-    return decision ?? (expiresAt > now() ? 'open' : 'expired')
+const send = (needs: ProposalNeeds): Proposals['send'] => async (decider, id, seen) => {
+  const { pipeline, database, now } = needs
+  const { actor, author } = decider
+  const row = await find(needs, actor, id)
+  if (row.decision === 'sent') return viewOf(needs, row)
+  requireOpen(needs, row)
+  // The key makes one dispatch of it, whoever confirms at the same time, and whatever ends this process meanwhile.
+  const sent = await pipeline.request({
+    ...commandOf(decider, row),
+    mode: 'asynchronous',
+    idempotencyKey: `proposal ${id}`,
+    seen
+  })
+  if ('waiting' in sent) {
+    throw new DispatchError('conflict',
+      `It waits until somebody else has approved it (${sent.waiting.approvalId}), and is sent then: nothing more is to do here.`, {
+      reason: 'needs_approval'
+    })
   }
+  const { result: { dispatchId } } = sent
+  await decide(database, { companyId: actor.companyId, id }, { decision: 'sent', by: actor.userId, dispatchId }, { author, at: now() })
+  return viewOf(needs, await find(needs, actor, id))
+}
 
-  function requireOpen (row: ProposalRow): void {
-    const status = statusOf(row)
-    if (status !== 'open') {
-      throw new DispatchError('conflict', `The proposal is ${status}: nothing can be decided about it any more.`, { reason: 'decided' })
-    }
-  }
+export function createProposals (needs: ProposalNeeds): Proposals {
+  const { database, now } = needs
 
   return {
-    async create (asker, { service, request, reason = null, sandbox = false }, idempotencyKey) {
-      await pipeline.validate(commandOf(asker, { service, request, sandbox }))
-      const [at, id] = [now(), newId()]
-      const row = await addProposal(database, asker.actor, {
-        id,
-        service,
-        request,
-        reason,
-        sandbox,
-        key: idempotencyKey ?? null,
-        at,
-        expiresAt: new Date(at.getTime() + lasts)
-      })
-      if (row !== undefined && canonicalJson([row.service, row.request, row.sandbox]) !== canonicalJson([service, request, sandbox])) {
-        throw new DispatchError('idempotency_key_reused',
-          'This idempotency key was used with another proposal: take a new key for a new one.')
-      }
-      if (row !== undefined) return { proposal: viewOf(row), replayed: row.proposal_id !== id }
-      throw new DispatchError('conflict', `${maxOpen} proposals of this user wait for a decision: a person decides about them first.`)
-    },
-    list: async (actor, sandbox) => (await listProposals(database, circleOf(actor), sandbox)).map(summaryOf),
-    async read (asker, id) {
-      const row = await find(asker.actor, id)
-      if (statusOf(row) !== 'open') return { ...viewOf(row), review: null }
-      try {
-        return { ...viewOf(row), review: await reviewOf(asker, row) }
-      } catch (error) {
-        if (!(error instanceof DispatchError)) throw error
-        const { word, message, reason, details } = error
-        const problem = {
-          error: word,
-          message,
-          ...reason !== undefined && { reason },
-          ...details !== undefined && { details: [...details] }
-        }
-        return { ...viewOf(row), review: null, problem }
-      }
-    },
-    async send (decider, id, seen) {
-      const { actor, author } = decider
-      const row = await find(actor, id)
-      if (row.decision === 'sent') return viewOf(row)
-      requireOpen(row)
-      // The key makes one dispatch of it, whoever confirms at the same time, and whatever ends this process meanwhile.
-      const sent = await pipeline.request({
-        ...commandOf(decider, row),
-        mode: 'asynchronous',
-        idempotencyKey: `proposal ${id}`,
-        seen
-      })
-      if ('waiting' in sent) {
-        throw new DispatchError('conflict',
-          `It waits until somebody else has approved it (${sent.waiting.approvalId}), and is sent then: nothing more is to do here.`, {
-          reason: 'needs_approval'
-        })
-      }
-      const { result: { dispatchId } } = sent
-      await decide(database, { companyId: actor.companyId, id }, { decision: 'sent', by: actor.userId, dispatchId }, { author, at: now() })
-      return viewOf(await find(actor, id))
-    },
+    create: create(needs),
+    list: async (actor, sandbox) => (await listProposals(database, circleOf(actor), sandbox)).map((row) => summaryOf(needs, row)),
+    read: read(needs),
+    send: send(needs),
     async decline ({ actor, author }, id) {
-      requireOpen(await find(actor, id))
+      requireOpen(needs, await find(needs, actor, id))
       await decide(database, { companyId: actor.companyId, id }, { decision: 'declined', by: actor.userId }, { author, at: now() })
-      return viewOf(await find(actor, id))
+      return viewOf(needs, await find(needs, actor, id))
     },
     sweep: () => removeOldProposals(database, new Date(now().getTime() - kept))
   }

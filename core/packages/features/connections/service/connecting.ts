@@ -70,128 +70,137 @@ export function redirectUriOf (publicUrl: string, code: string): string {
   return `${publicUrl}/api/connect/${code}/callback`
 }
 
-export function createConnecting ({ configurations, host, keyring, network, database, publicUrl, now, clients, revoking }:
-  Options): Connecting
-{
-  async function find (owner: Owner, code: string): Promise<Connectable> {
-    const serving = await findServing({ configurations, host, keyring }, owner, code)
-    if (serving === undefined) {
-      throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here: set one first.`)
-    }
-    const { provider, configuration } = serving
-    const { manifest } = provider
-    const found = connectionFor(manifest, configuration)
-    if (found === undefined) {
-      throw new DispatchError('conflict', `The provider "${code}" signs in with its settings here: there is nothing to connect.`)
-    }
-    return { ...found, provider, configuration, ref: { companyId: owner.companyId, account: configuration.account } }
+async function find ({ configurations, host, keyring }: Options, owner: Owner, code: string): Promise<Connectable> {
+  const serving = await findServing({ configurations, host, keyring }, owner, code)
+  if (serving === undefined) {
+    throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here: set one first.`)
   }
-
-  return {
-    async begin (actor, owner, code) {
-      const { userId } = ownActor(actor)
-      const { connect, client, provider: { manifest }, configuration: { settings: { plain }, sandbox }, ref } = await find(owner, code)
-      const known = { connect, client: await clients.of({ manifest, sandbox }, connect, plain) }
-      const [state, verifier] = [makeSecret(), makeSecret()]
-      const sealed = { verifier: sealFor(keyring, ref, verifier) }
-      const expiresAt = await insertRequest(database, { ...ref, userId, state: digestOf(state), client, sealed })
-      const redirectUri = redirectUriOf(publicUrl, code)
-      const url = pageOf(known, { redirectUri, state, verifier })
-      return { url, redirectUri, expiresAt: expiresAt.toISOString() }
-    },
-
-    async arrive (code, answer) {
-      const state = digestOf(answer.state ?? '')
-      const request = await findRequest(database, state)
-      if (request?.providerCode !== code) return { came: 'unknown' }
-      const { company, sealed } = request
-      const manifest = host.find(code)?.manifest
-      const provider = manifest?.name ?? code
-      if (answer.code === undefined) {
-        await dropRequest(database, state)
-        return { came: 'refused', company, provider, why: answer.errorDescription ?? answer.error ?? 'It gave no reason.' }
-      }
-      const confirmation = makeSecret()
-      const names = redirectNames(waysOf(manifest ?? {}).map(({ facts = {} }) => facts))
-      const told = Object.fromEntries(Object.entries(answer.all).filter(([name]) => names.includes(name)))
-      const withCode: SealedRequest = {
-        ...sealed,
-        code: sealFor(keyring, request, answer.code),
-        ...(names.length > 0 && { told: sealFor(keyring, request, JSON.stringify(told)) })
-      }
-      const kept = await keepCode(database, state, { sealed: withCode, confirmation: digestOf(confirmation) })
-      return kept ? { came: 'confirmed', company, provider, confirmation } : { came: 'unknown' }
-    },
-
-    async confirm (actor, owner, code, given, author) {
-      const { userId } = ownActor(actor)
-      const { connect, client, provider: { manifest }, configuration, ref } = await find(owner, code)
-      const confirmation = digestOf(given)
-      const taken = await takeRequest(database, { ...ref, userId, confirmation })
-      if (taken?.sealed.code === undefined || taken.client !== client) {
-        throw refusal('validation_failed', [{
-          path: '/confirmation',
-          code: 'not_valid',
-          message: 'It is none that you were given within the last 10 minutes, or the settings have changed since: connect it again.'
-        }])
-      }
-      const settings = openConfiguration(keyring, owner.companyId, configuration)
-      const { facts: declared = {} } = connect
-      const { told, code: returned, verifier } = taken.sealed
-      const query = told === undefined ? {} : JSON.parse(openFor(keyring, ref, told)) as Record<string, string>
-      const { facts, lacking } = factsOfRedirect(declared, query)
-      if (lacking.length > 0) throw await unfit(ref, manifest.name, lacking)
-      const of = { connect, client: await clients.of({ manifest, sandbox: configuration.sandbox }, connect, settings), facts }
-      const { usableFor, answer, ...tokens } = await exchangeCode(network.transport, of, {
-        code: openFor(keyring, ref, returned),
-        redirectUri: redirectUriOf(publicUrl, code),
-        verifier: openFor(keyring, ref, verifier)
-      }).catch((error: unknown) => giveUp(ref, confirmation, error))
-      const found = factsOfToken(declared, answer)
-      if (found.lacking.length > 0) {
-        await revoking.revoke(of, tokens, code)
-        throw await unfit(ref, manifest.name, found.lacking)
-      }
-      await storeConnection(database, ref, {
-        client: taken.client,
-        tokens: sealTokens(keyring, ref, tokens),
-        facts: { ...facts, ...found.facts },
-        usableFor,
-        userId,
-        providerCode: code
-      }, { author, at: now() })
-    },
-
-    async disconnect (owner, code, author) {
-      const { provider, configuration, ref } = await find(owner, code)
-      const settings = openConfiguration(keyring, owner.companyId, configuration)
-      const revoke = await revoking.revocation({ companyId: owner.companyId, provider, configuration, settings })
-      if (await deleteConnection(database, ref, code, { author, at: now() })) {
-        await revoke?.()
-        return
-      }
-      throw new DispatchError('not_found', `The configuration of the provider "${code}" is not connected.`)
-    }
+  const { provider, configuration } = serving
+  const { manifest } = provider
+  const found = connectionFor(manifest, configuration)
+  if (found === undefined) {
+    throw new DispatchError('conflict', `The provider "${code}" signs in with its settings here: there is nothing to connect.`)
   }
+  return { ...found, provider, configuration, ref: { companyId: owner.companyId, account: configuration.account } }
+}
 
-  /** What the vendor says of the account is not there, or in another form than the provider knows: the connection has to be begun again. */
-  async function unfit (ref: ConnectionRef, name: string, lacking: readonly string[]): Promise<DispatchError> {
+/** What the vendor says of the account is not there, or in another form than the provider knows: the connection has to be begun again. */
+async function unfit ({ database }: Options, ref: ConnectionRef, name: string, lacking: readonly string[]): Promise<DispatchError> {
+  await endRequest(database, ref)
+  const what = lacking.map((fact) => `"${fact}"`).join(' and ')
+  return new DispatchError('authentication_error',
+    `${name} has not said ${what} of the account, or not in a form that is expected: nothing is connected. Connect it again.`)
+}
+
+/** A code that the vendor has refused is of no use any more; where the vendor was not reached, it is tried again. */
+async function giveUp ({ database }: Options, ref: ConnectionRef, confirmation: Buffer, error: unknown): Promise<VendorTokens> {
+  if (!(error instanceof RequestFailure)) throw error
+  const { message } = error
+  if (error.verdict === 'refused') {
     await endRequest(database, ref)
-    const what = lacking.map((fact) => `"${fact}"`).join(' and ')
-    return new DispatchError('authentication_error',
-      `${name} has not said ${what} of the account, or not in a form that is expected: nothing is connected. Connect it again.`)
+    throw new DispatchError('authentication_error', `${message} Connect it again.`, { cause: error })
   }
+  await returnRequest(database, ref, confirmation)
+  throw new DispatchError('provider_unavailable', `${message} Confirm it again.`, { cause: error })
+}
 
-  /** A code that the vendor has refused is of no use any more; where the vendor was not reached, it is tried again. */
-  async function giveUp (ref: ConnectionRef, confirmation: Buffer, error: unknown): Promise<VendorTokens> {
-    if (!(error instanceof RequestFailure)) throw error
-    const { message } = error
-    if (error.verdict === 'refused') {
-      await endRequest(database, ref)
-      throw new DispatchError('authentication_error', `${message} Connect it again.`, { cause: error })
-    }
-    await returnRequest(database, ref, confirmation)
-    throw new DispatchError('provider_unavailable', `${message} Confirm it again.`, { cause: error })
+const begin = (options: Options): Connecting['begin'] => async (actor, owner, code) => {
+  const { clients, keyring, database, publicUrl } = options
+  const { userId } = ownActor(actor)
+  const { connect, client, provider: { manifest }, configuration: { settings: { plain }, sandbox }, ref } = await find(options, owner, code)
+  const known = { connect, client: await clients.of({ manifest, sandbox }, connect, plain) }
+  const [state, verifier] = [makeSecret(), makeSecret()]
+  const sealed = { verifier: sealFor(keyring, ref, verifier) }
+  const expiresAt = await insertRequest(database, { ...ref, userId, state: digestOf(state), client, sealed })
+  const redirectUri = redirectUriOf(publicUrl, code)
+  const url = pageOf(known, { redirectUri, state, verifier })
+  return { url, redirectUri, expiresAt: expiresAt.toISOString() }
+}
+
+const arrive = ({ database, host, keyring }: Options): Connecting['arrive'] => async (code, answer) => {
+  const state = digestOf(answer.state ?? '')
+  const request = await findRequest(database, state)
+  if (request?.providerCode !== code) return { came: 'unknown' }
+  const { company, sealed } = request
+  const manifest = host.find(code)?.manifest
+  const provider = manifest?.name ?? code
+  if (answer.code === undefined) {
+    await dropRequest(database, state)
+    return { came: 'refused', company, provider, why: answer.errorDescription ?? answer.error ?? 'It gave no reason.' }
+  }
+  const confirmation = makeSecret()
+  const names = redirectNames(waysOf(manifest ?? {}).map(({ facts = {} }) => facts))
+  const told = Object.fromEntries(Object.entries(answer.all).filter(([name]) => names.includes(name)))
+  const withCode: SealedRequest = {
+    ...sealed,
+    code: sealFor(keyring, request, answer.code),
+    ...(names.length > 0 && { told: sealFor(keyring, request, JSON.stringify(told)) })
+  }
+  const kept = await keepCode(database, state, { sealed: withCode, confirmation: digestOf(confirmation) })
+  return kept ? { came: 'confirmed', company, provider, confirmation } : { came: 'unknown' }
+}
+
+const confirm = (options: Options): Connecting['confirm'] => async (actor, owner, code, given, author) => {
+  const { database, keyring, clients, network, publicUrl, revoking, now } = options
+  const { userId } = ownActor(actor)
+  const { connect, client, provider: { manifest }, configuration, ref } = await find(options, owner, code)
+  const confirmation = digestOf(given)
+  const taken = await takeRequest(database, { ...ref, userId, confirmation })
+  if (taken?.sealed.code === undefined || taken.client !== client) {
+    throw refusal('validation_failed', [{
+      path: '/confirmation',
+      code: 'not_valid',
+      message: 'It is none that you were given within the last 10 minutes, or the settings have changed since: connect it again.'
+    }])
+  }
+  const settings = openConfiguration(keyring, owner.companyId, configuration)
+  const { facts: declared = {} } = connect
+  const { told, code: returned, verifier } = taken.sealed
+  const query = told === undefined ? {} : JSON.parse(openFor(keyring, ref, told)) as Record<string, string>
+  const { facts, lacking } = factsOfRedirect(declared, query)
+  if (lacking.length > 0) throw await unfit(options, ref, manifest.name, lacking)
+  const of = { connect, client: await clients.of({ manifest, sandbox: configuration.sandbox }, connect, settings), facts }
+  const { usableFor, answer, ...tokens } = await exchangeCode(network.transport, of, {
+    code: openFor(keyring, ref, returned),
+    redirectUri: redirectUriOf(publicUrl, code),
+    verifier: openFor(keyring, ref, verifier)
+  }).catch((error: unknown) => giveUp(options, ref, confirmation, error))
+  const found = factsOfToken(declared, answer)
+  if (found.lacking.length > 0) {
+    await revoking.revoke(of, tokens, code)
+    throw await unfit(options, ref, manifest.name, found.lacking)
+  }
+  await storeConnection(database, ref, {
+    client: taken.client,
+    tokens: sealTokens(keyring, ref, tokens),
+    facts: { ...facts, ...found.facts },
+    usableFor,
+    userId,
+    providerCode: code
+  }, { author, at: now() })
+}
+
+const disconnect = (options: Options): Connecting['disconnect'] => async (owner, code, author) => {
+  const { keyring, revoking, database, now } = options
+  const { provider, configuration, ref } = await find(options, owner, code)
+  const settings = openConfiguration(keyring, owner.companyId, configuration)
+  const revoke = await revoking.revocation({ companyId: owner.companyId, provider, configuration, settings })
+  if (await deleteConnection(database, ref, code, { author, at: now() })) {
+    await revoke?.()
+    return
+  }
+  throw new DispatchError('not_found', `The configuration of the provider "${code}" is not connected.`)
+}
+
+export function createConnecting (options: Options): Connecting {
+  return {
+    begin: begin(options),
+
+    arrive: arrive(options),
+
+    confirm: confirm(options),
+
+    disconnect: disconnect(options)
   }
 }
 

@@ -65,134 +65,152 @@ type Parts = {
   retentionDays: number
 }
 
-export function createEReports ({ configurations, database, newId, now, pipeline, receive, retentionDays }: Parts): EReports {
-  const stamp = ({ author }: By) => ({ author, at: now() })
+const stamp = ({ now }: Parts, { author }: By) => ({ author, at: now() })
 
-  async function make ({ actor: { companyId, userId } }: By, { kind, day }: NewEReport): Promise<EReportView> {
-    const settings = await readSettings(database, companyId)
-    if (settings === undefined) {
-      throw new DispatchError('conflict', 'Say first as whom the company reports: PUT /api/v1/e-reports/settings.')
-    }
-    const { siren, name, platform, regime, providerName, usualNature } = settings
-    const { due, ...period } = reportPeriod(regime, kind, day)
-    const kept = new Set<string>()
-    const sent = noting(kept, sentInvoices(database, companyId, { kind, start: midnightOf(period.start), limit: maxInvoices, tooMany }))
-    const gathering = { siren, period, ...(usualNature !== undefined && { usualNature }) }
-    const gathered = kind === 'transactions' ? await gatherTransactions(sent, gathering) : await gatherPayments(sent, gathering)
-    const { left, assumed, counted, ...content } = gathered
-    const [reportId, time] = [newId(), now()]
-    const row = { kind, period_start: period.start, period_end: period.end }
-    const { type, before } = await database.company(companyId, async (queries) => ({
-      type: await nextType(queries, companyId, row),
-      before: await readCounted(queries, companyId, row)
-    }))
-    const gone = before.filter((id) => !kept.has(id))
-    if (gone.length > 0) {
-      throw new DispatchError('conflict',
-        `Of the last report of this period ${gone.length} invoices are no longer kept, and a correction would lose them: report it at the ` +
-          'platform itself.')
-    }
-    const report: EReport = {
-      id: reportId,
-      type,
-      issued: time.toISOString().slice(0, 19),
-      sender: platform,
-      declarant: { siren, name, role: 'SE' },
-      period,
-      ...content
-    }
-    await addReport(database, {
-      ...row,
-      report_id: reportId,
-      company_id: companyId,
-      user_id: userId,
-      type,
-      due,
-      report,
-      left_out: named(left),
-      left_counts: countsOf(left),
-      assumed: assumed.slice(0, maxNamed),
-      counted: [...counted],
-      count: counted.length,
-      needed: left.filter(({ needed }) => needed).length,
-      provider_name: providerName,
-      dispatch_id: newId(),
-      created_at: time,
-      asked_at: null,
-      sent_at: null
+async function make (
+  { database, newId, now }: Parts,
+  { actor: { companyId, userId } }: By,
+  { kind, day }: NewEReport
+): Promise<EReportView> {
+  const settings = await readSettings(database, companyId)
+  if (settings === undefined) {
+    throw new DispatchError('conflict', 'Say first as whom the company reports: PUT /api/v1/e-reports/settings.')
+  }
+  const { siren, name, platform, regime, providerName, usualNature } = settings
+  const { due, ...period } = reportPeriod(regime, kind, day)
+  const kept = new Set<string>()
+  const sent = noting(kept, sentInvoices(database, companyId, { kind, start: midnightOf(period.start), limit: maxInvoices, tooMany }))
+  const gathering = { siren, period, ...(usualNature !== undefined && { usualNature }) }
+  const gathered = kind === 'transactions' ? await gatherTransactions(sent, gathering) : await gatherPayments(sent, gathering)
+  const { left, assumed, counted, ...content } = gathered
+  const [reportId, time] = [newId(), now()]
+  const row = { kind, period_start: period.start, period_end: period.end }
+  const { type, before } = await database.company(companyId, async (queries) => ({
+    type: await nextType(queries, companyId, row),
+    before: await readCounted(queries, companyId, row)
+  }))
+  const gone = before.filter((id) => !kept.has(id))
+  if (gone.length > 0) {
+    throw new DispatchError('conflict',
+      `Of the last report of this period ${gone.length} invoices are no longer kept, and a correction would lose them: report it at the ` +
+        'platform itself.')
+  }
+  const report: EReport = {
+    id: reportId,
+    type,
+    issued: time.toISOString().slice(0, 19),
+    sender: platform,
+    declarant: { siren, name, role: 'SE' },
+    period,
+    ...content
+  }
+  await addReport(database, {
+    ...row,
+    report_id: reportId,
+    company_id: companyId,
+    user_id: userId,
+    type,
+    due,
+    report,
+    left_out: named(left),
+    left_counts: countsOf(left),
+    assumed: assumed.slice(0, maxNamed),
+    counted: [...counted],
+    count: counted.length,
+    needed: left.filter(({ needed }) => needed).length,
+    provider_name: providerName,
+    dispatch_id: newId(),
+    created_at: time,
+    asked_at: null,
+    sent_at: null
+  })
+  const made = await findReport(database, companyId, reportId)
+  if (made === undefined) throw new Error(`The report ${reportId} is gone.`)
+  return viewOf(made)
+}
+
+/** Hands a report to the queue; false where it is gone. */
+async function hand (parts: Parts, by: By & { requestId: string }, row: SentRow): Promise<boolean> {
+  const { now, configurations, database, receive, pipeline } = parts
+  const { actor, requestId } = by
+  const { companyId } = actor
+  const { report_id: id, report, provider_name: providerName, dispatch_id: dispatchId, period_start: start, period_end: end } = row
+  const time = now()
+  if (dayInFrance(time) <= end) {
+    throw new DispatchError('conflict', `The period is not over: it can be reported when ${end} has passed.`, { reason: 'not_over' })
+  }
+  if (report.invoices.length + report.days.length === 0) {
+    throw new DispatchError('conflict', 'There is nothing to report.', { reason: 'nothing_there' })
+  }
+  if (row.asked_at !== null && time.getTime() - row.asked_at.getTime() > askedFor) {
+    throw new DispatchError('conflict', 'Nobody knows any more whether it was sent: make a new report of the period.')
+  }
+  if (actor.key?.mode === 'test' || configurationOf(await configurations.latest(companyId), actor, providerName)?.sandbox === true) {
+    throw new DispatchError('conflict',
+      `It would go to a test environment of "${providerName}", and the tax authority would not get it: send it with a live configuration.`)
+  }
+  const xml = written(report)
+  const asked = await askFor(database, row, stamp(parts, by))
+  if (asked === 'other') {
+    throw new DispatchError('conflict', 'Another report of this period was sent since this one was made: remove it, and make a new one.', {
+      reason: 'other_report'
     })
-    const made = await findReport(database, companyId, reportId)
-    if (made === undefined) throw new Error(`The report ${reportId} is gone.`)
-    return viewOf(made)
   }
+  if (asked === 'gone') return false
+  const filename = `e-report-${report.kind}-${start}.xml`
+  const file = await receive(companyId, { bytes: Readable.from([Buffer.from(xml)]), filename, contentType: 'application/xml' })
+  try {
+    await pipeline.dispatch({
+      actor,
+      services: ['upload'],
+      body: { providerName, metadata: JSON.stringify({ eReport: id }) },
+      requestId,
+      mode: 'asynchronous',
+      version: '1.1.0',
+      idempotencyKey: `e-report ${id}`,
+      dispatchId,
+      preparedBy: row.user_id,
+      file
+    })
+  } catch (error) {
+    if (error instanceof DispatchError && !mayBeRecorded.has(error.word)) await takeBack(database, companyId, id)
+    throw error
+  }
+  return true
+}
 
-  /** Hands a report to the queue; false where it is gone. */
-  async function hand (by: By & { requestId: string }, row: SentRow): Promise<boolean> {
-    const { actor, requestId } = by
-    const { companyId } = actor
-    const { report_id: id, report, provider_name: providerName, dispatch_id: dispatchId, period_start: start, period_end: end } = row
-    const time = now()
-    if (dayInFrance(time) <= end) {
-      throw new DispatchError('conflict', `The period is not over: it can be reported when ${end} has passed.`, { reason: 'not_over' })
-    }
-    if (report.invoices.length + report.days.length === 0) {
-      throw new DispatchError('conflict', 'There is nothing to report.', { reason: 'nothing_there' })
-    }
-    if (row.asked_at !== null && time.getTime() - row.asked_at.getTime() > askedFor) {
-      throw new DispatchError('conflict', 'Nobody knows any more whether it was sent: make a new report of the period.')
-    }
-    if (actor.key?.mode === 'test' || configurationOf(await configurations.latest(companyId), actor, providerName)?.sandbox === true) {
-      throw new DispatchError('conflict',
-        `It would go to a test environment of "${providerName}", and the tax authority would not get it: send it with a live configuration.`)
-    }
-    const xml = written(report)
-    const asked = await askFor(database, row, stamp(by))
-    if (asked === 'other') {
-      throw new DispatchError('conflict', 'Another report of this period was sent since this one was made: remove it, and make a new one.',
-        { reason: 'other_report' })
-    }
-    if (asked === 'gone') return false
-    const filename = `e-report-${report.kind}-${start}.xml`
-    const file = await receive(companyId, { bytes: Readable.from([Buffer.from(xml)]), filename, contentType: 'application/xml' })
-    try {
-      await pipeline.dispatch({
-        actor,
-        services: ['upload'],
-        body: { providerName, metadata: JSON.stringify({ eReport: id }) },
-        requestId,
-        mode: 'asynchronous',
-        version: '1.1.0',
-        idempotencyKey: `e-report ${id}`,
-        dispatchId,
-        preparedBy: row.user_id,
-        file
-      })
-    } catch (error) {
-      if (error instanceof DispatchError && !mayBeRecorded.has(error.word)) await takeBack(database, companyId, id)
-      throw error
-    }
-    return true
-  }
+async function send (parts: Parts, by: By & { requestId: string }, id: string): Promise<EReportView | undefined> {
+  const { database, now } = parts
+  const { companyId } = by.actor
+  requireService(by.actor, 'upload')
+  const row = await findReport(database, companyId, id)
+  if (row === undefined) return undefined
+  if (stateOf(row) === 'draft' && !await hand(parts, by, row)) return undefined
+  await noteSent(database, companyId, id, now())
+  const sent = await findReport(database, companyId, id)
+  return sent && viewOf(sent)
+}
 
-  async function send (by: By & { requestId: string }, id: string): Promise<EReportView | undefined> {
-    const { companyId } = by.actor
-    requireService(by.actor, 'upload')
-    const row = await findReport(database, companyId, id)
-    if (row === undefined) return undefined
-    if (stateOf(row) === 'draft' && !await hand(by, row)) return undefined
-    await noteSent(database, companyId, id, now())
-    const sent = await findReport(database, companyId, id)
-    return sent && viewOf(sent)
-  }
+const remove = (parts: Parts): EReports['remove'] => async (by, id) => {
+  const { database } = parts
+  const { companyId } = by.actor
+  if (await removeDraft(database, companyId, id, stamp(parts, by))) return true
+  const row = await findReport(database, companyId, id)
+  if (row === undefined) return false
+  throw new DispatchError('conflict', `The report is ${stateOf(row)}: only a draft can be removed.`, { reason: 'state_forbids' })
+}
+
+export function createEReports (parts: Parts): EReports {
+  const { database, now, retentionDays } = parts
 
   return {
     settings: (companyId) => readSettings(database, companyId),
     async setSettings (by, settings) {
-      await writeSettings(database, by.actor.companyId, settings, stamp(by))
+      await writeSettings(database, by.actor.companyId, settings, stamp(parts, by))
       return settings
     },
     list: async (companyId, page) => (await listReports(database, companyId, page)).map(summaryOf),
-    make,
+    make: (by, asked) => make(parts, by, asked),
     async find (companyId, id) {
       const row = await findReport(database, companyId, id)
       return row && viewOf(row)
@@ -201,19 +219,13 @@ export function createEReports ({ configurations, database, newId, now, pipeline
       const row = await findReport(database, companyId, id)
       return row && written(row.report)
     },
-    send,
+    send: (by, id) => send(parts, by, id),
     async tidy () {
       // A dispatch is kept for so long from its end on, and ends within as long.
       await keepOutcomes(database, new Date(now().getTime() - 2 * retentionDays * 86_400_000))
       await removeOldDrafts(database, new Date(now().getTime() - draftsFor))
     },
-    async remove (by, id) {
-      const { companyId } = by.actor
-      if (await removeDraft(database, companyId, id, stamp(by))) return true
-      const row = await findReport(database, companyId, id)
-      if (row === undefined) return false
-      throw new DispatchError('conflict', `The report is ${stateOf(row)}: only a draft can be removed.`, { reason: 'state_forbids' })
-    }
+    remove: remove(parts)
   }
 }
 

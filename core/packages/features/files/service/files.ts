@@ -43,7 +43,7 @@ const together = 500
 /** Where their bytes are. */
 const folder = 'files'
 
-type Options = {
+type Parts = {
   database: Database
   files: FileStore
   /** What names files and waits. */
@@ -55,122 +55,133 @@ type Options = {
   scan: Scan | undefined
 }
 
-export function createUploadedFiles ({ database, files, uses, receive, log, now, quota, scan }: Options): UploadedFiles {
-  const room = { files: maxFiles, bytes: quota }
-  const later = (milliseconds: number): Date => new Date(now().getTime() + milliseconds)
+const later = ({ now }: Parts, milliseconds: number): Date => new Date(now().getTime() + milliseconds)
 
-  /** Throws unless the scanner finds nothing in a stored file. */
-  async function requireHarmless (key: string, { size, sha256 }: { size: number, sha256: string }): Promise<void> {
-    if (scan === undefined) return
-    const verdict = await scan({ bytes: await files.stream({ key, size, sha256 }), size }).catch((cause: unknown) => {
-      log.warn({ err: cause }, 'the scanner of files does not answer')
-      throw new DispatchError('service_unavailable', 'The scanner of files cannot be asked now; the file was not kept. Try again later.', {
-        cause
-      })
+/** Throws unless the scanner finds nothing in a stored file. */
+async function requireHarmless (
+  { scan, files, log }: Parts,
+  key: string,
+  { size, sha256 }: { size: number, sha256: string }
+): Promise<void> {
+  if (scan === undefined) return
+  const verdict = await scan({ bytes: await files.stream({ key, size, sha256 }), size }).catch((cause: unknown) => {
+    log.warn({ err: cause }, 'the scanner of files does not answer')
+    throw new DispatchError('service_unavailable', 'The scanner of files cannot be asked now; the file was not kept. Try again later.', {
+      cause
     })
-    if (verdict.verdict === 'too large') throw refuse('not_scanned', 'The scanner does not take a file of this size.')
-    if (verdict.verdict === 'infected') {
-      throw refuse('infected', `The scanner refuses it: ${verdict.name}. Nothing of it was kept.`)
+  })
+  if (verdict.verdict === 'too large') throw refuse('not_scanned', 'The scanner does not take a file of this size.')
+  if (verdict.verdict === 'infected') {
+    throw refuse('infected', `The scanner refuses it: ${verdict.name}. Nothing of it was kept.`)
+  }
+}
+
+/** A file that its company and its user may see; undefined where there is none. */
+async function visible ({ database, now }: Parts, actor: Actor, fileId: string): Promise<FileRow | undefined> {
+  const row = await findFile(database, actor.companyId, fileId, now())
+  const { userId, test } = sightOf(actor)
+  return row === undefined || (userId !== undefined && userId !== row.user_id) || (test === true && !row.test) ? undefined : row
+}
+
+/**
+ * Files that are named by what waits are kept as long as it does, and those that were kept for something at a far time, which nothing
+ * names any more, no longer than those of a dispatch that is sent now.
+ */
+async function keepNamed (parts: Parts): Promise<void> {
+  const { database, uses } = parts
+  const far = later(parts, used + slack)
+  let after: FilePlace | undefined
+  do {
+    const page = await endingFiles(database, { soon: later(parts, soon), far, after, limit: together })
+    for (const [companyId, rows] of Map.groupBy(page, (row) => row.company_id)) {
+      const named = new Set((await Promise.all(uses.map((use) => use(companyId, rows.map((row) => row.file_id))))).flat())
+      const isFar = ({ expires_at: until }: EndingFile): boolean => until > far
+      await setExpiry(database, companyId, rows.filter((row) => named.has(row.file_id) && !isFar(row)), later(parts, unused))
+      await setExpiry(database, companyId, rows.filter((row) => !named.has(row.file_id) && isFar(row)), later(parts, used))
+    }
+    after = page.length < together ? undefined : page.at(-1)
+  } while (after !== undefined)
+}
+
+async function removeExpired ({ database, now, files }: Parts): Promise<void> {
+  let taken: Removable[]
+  do {
+    taken = await takeExpired(database, now(), together)
+    for (const { storage_key: key } of taken) await files.remove(key)
+    await forgetFiles(database, taken)
+  } while (taken.length === together)
+}
+
+/** Removes bytes whose upload ended before they were recorded, by the day on which they were stored. */
+async function removeAbandoned (parts: Parts): Promise<void> {
+  const { database, files } = parts
+  for (const companyId of await companyIds(database)) {
+    for (const days of lookedInto) {
+      const keys = (await files.list(`${folder}/${companyId}/${later(parts, -days * day).toISOString().slice(0, 10)}`))
+        .filter((key) => isUuid(idOf(key)))
+      for (let from = 0; from < keys.length; from += together) await removeUnrecorded(parts, companyId, keys.slice(from, from + together))
     }
   }
+}
 
-  /** A file that its company and its user may see; undefined where there is none. */
-  async function visible (actor: Actor, fileId: string): Promise<FileRow | undefined> {
-    const row = await findFile(database, actor.companyId, fileId, now())
-    const { userId, test } = sightOf(actor)
-    return row === undefined || (userId !== undefined && userId !== row.user_id) || (test === true && !row.test) ? undefined : row
-  }
+async function removeUnrecorded ({ database, files }: Parts, companyId: number, keys: readonly string[]): Promise<void> {
+  const recorded = await recordedFiles(database, companyId, keys.map(idOf))
+  for (const key of keys) if (!recorded.has(idOf(key))) await files.remove(key)
+}
 
-  /**
-   * Files that are named by what waits are kept as long as it does, and those that were kept for something at a far time, which nothing
-   * names any more, no longer than those of a dispatch that is sent now.
-   */
-  async function keepNamed (): Promise<void> {
-    const far = later(used + slack)
-    let after: FilePlace | undefined
-    do {
-      const page = await endingFiles(database, { soon: later(soon), far, after, limit: together })
-      for (const [companyId, rows] of Map.groupBy(page, (row) => row.company_id)) {
-        const named = new Set((await Promise.all(uses.map((use) => use(companyId, rows.map((row) => row.file_id))))).flat())
-        const isFar = ({ expires_at: until }: EndingFile): boolean => until > far
-        await setExpiry(database, companyId, rows.filter((row) => named.has(row.file_id) && !isFar(row)), later(unused))
-        await setExpiry(database, companyId, rows.filter((row) => !named.has(row.file_id) && isFar(row)), later(used))
-      }
-      after = page.length < together ? undefined : page.at(-1)
-    } while (after !== undefined)
-  }
+function requireRoom ({ quota }: Parts, lacking: Lacking): void {
+  if (lacking === 'files') throw refuse('too_many', `A company has ${maxFiles} files at most: remove some, or wait until they expire.`)
+  if (lacking === 'bytes') throw overQuota(quota)
+}
 
-  async function removeExpired (): Promise<void> {
-    let taken: Removable[]
-    do {
-      taken = await takeExpired(database, now(), together)
-      for (const { storage_key: key } of taken) await files.remove(key)
-      await forgetFiles(database, taken)
-    } while (taken.length === together)
-  }
-
-  /** Removes bytes whose upload ended before they were recorded, by the day on which they were stored. */
-  async function removeAbandoned (): Promise<void> {
-    for (const companyId of await companyIds(database)) {
-      for (const days of lookedInto) {
-        const keys = (await files.list(`${folder}/${companyId}/${later(-days * day).toISOString().slice(0, 10)}`))
-          .filter((key) => isUuid(idOf(key)))
-        for (let from = 0; from < keys.length; from += together) await removeUnrecorded(companyId, keys.slice(from, from + together))
-      }
+const add = (parts: Parts): UploadedFiles['add'] => async ({ companyId, userId, key }, { bytes, filename, contentType }) => {
+  const { database, receive, now, quota } = parts
+  const room = { files: maxFiles, bytes: quota }
+  requireRoom(parts, await lackingFor(database, companyId, 1, room))
+  const { document, discard, head } = await receive(companyId, { bytes, filename, contentType, folder })
+  try {
+    if (document.size === 0) throw refuse('empty', 'The file is empty.')
+    const contradiction = contradictionIn({ filename, declared: contentType, found: document.contentType, head })
+    if (contradiction !== undefined) throw refuse('not_what_it_says', contradiction)
+    await requireHarmless(parts, document.storageKey, document)
+    const row: FileRow = {
+      file_id: document.documentId,
+      user_id: userId,
+      test: key?.mode === 'test',
+      filename: document.filename,
+      content_type: document.contentType,
+      size: String(document.size),
+      sha256: document.sha256,
+      storage_key: document.storageKey,
+      created_at: now(),
+      expires_at: later(parts, unused)
     }
+    requireRoom(parts, await addFile(database, companyId, row, room))
+    return viewOf(row)
+  } catch (error) {
+    // After any other error it may have been recorded. What was not is found by the day on which it was stored.
+    if (error instanceof DispatchError) await discard()
+    throw error
   }
+}
 
-  async function removeUnrecorded (companyId: number, keys: readonly string[]): Promise<void> {
-    const recorded = await recordedFiles(database, companyId, keys.map(idOf))
-    for (const key of keys) if (!recorded.has(idOf(key))) await files.remove(key)
-  }
-
-  function requireRoom (lacking: Lacking): void {
-    if (lacking === 'files') throw refuse('too_many', `A company has ${maxFiles} files at most: remove some, or wait until they expire.`)
-    if (lacking === 'bytes') throw overQuota(quota)
-  }
+export function createUploadedFiles (parts: Parts): UploadedFiles {
+  const { database, now } = parts
 
   return {
-    async add ({ companyId, userId, key }, { bytes, filename, contentType }) {
-      requireRoom(await lackingFor(database, companyId, 1, room))
-      const { document, discard, head } = await receive(companyId, { bytes, filename, contentType, folder })
-      try {
-        if (document.size === 0) throw refuse('empty', 'The file is empty.')
-        const contradiction = contradictionIn({ filename, declared: contentType, found: document.contentType, head })
-        if (contradiction !== undefined) throw refuse('not_what_it_says', contradiction)
-        await requireHarmless(document.storageKey, document)
-        const row: FileRow = {
-          file_id: document.documentId,
-          user_id: userId,
-          test: key?.mode === 'test',
-          filename: document.filename,
-          content_type: document.contentType,
-          size: String(document.size),
-          sha256: document.sha256,
-          storage_key: document.storageKey,
-          created_at: now(),
-          expires_at: later(unused)
-        }
-        requireRoom(await addFile(database, companyId, row, room))
-        return viewOf(row)
-      } catch (error) {
-        // After any other error it may have been recorded. What was not is found by the day on which it was stored.
-        if (error instanceof DispatchError) await discard()
-        throw error
-      }
-    },
+    add: add(parts),
 
     async list (actor, page) {
       return (await listFiles(database, actor.companyId, sightOf(actor), { ...page, now: now() })).map(viewOf)
     },
 
     async read (actor, fileId) {
-      const row = await visible(actor, fileId)
+      const row = await visible(parts, actor, fileId)
       return row && viewOf(row)
     },
 
     async remove (actor, fileId) {
-      return await visible(actor, fileId) !== undefined && await hideFile(database, actor.companyId, fileId, now())
+      return await visible(parts, actor, fileId) !== undefined && await hideFile(database, actor.companyId, fileId, now())
     },
 
     async find (companyId, fileId) {
@@ -190,9 +201,9 @@ export function createUploadedFiles ({ database, files, uses, receive, log, now,
       }),
 
     async sweep () {
-      await keepNamed()
-      await removeExpired()
-      await removeAbandoned()
+      await keepNamed(parts)
+      await removeExpired(parts)
+      await removeAbandoned(parts)
     }
   }
 }

@@ -72,72 +72,141 @@ type Options = {
   newId: () => string
 }
 
+function shownToken ({ page }: Options): NewToken {
+  const token = makeSecret()
+  return { shown: { token, url: page === undefined ? null : `${page}/${token}` }, stored: { digest: digestOf(token) } }
+}
+
+/** A secret that is shown, or one that is mailed once it is stored. */
+async function newToken (options: Options, { mailIn }: LinkDelivery, to: string, role: Role, companyId: number): Promise<NewToken> {
+  const { linkMail } = options
+  if (mailIn === undefined) return shownToken(options)
+  if (role === 'operator') throw new DispatchError('conflict', 'A link that gives an operator is not mailed: leave "mailIn" out.')
+  const { dispatchId, secret, send } = await linkMail.begin({ to, companyId })
+  return {
+    shown: { token: null, url: null },
+    stored: { digest: digestOf(secret), dispatchId },
+    send: (about) => send({ to, language: mailIn, companyId, ...about })
+  }
+}
+
+const companyOf = async ({ database }: Options, companyId: number): Promise<string> => (await findCompany(database, companyId))?.name ?? ''
+
+/** Mails the invitation whose secret is stored. */
+async function mail (options: Options, { send }: NewToken, { actor, author: { requestId } }: Requester, row: InvitationRow): Promise<void> {
+  const company = await companyOf(options, actor.companyId)
+  await send?.({ purpose: 'invitation', company, inviter: actor.email, requestId, expiresAt: row.expires_at })
+}
+
+/** Mails a user who has forgotten the password what they can do. */
+async function help (
+  options: Options,
+  user: Account,
+  language: MailLanguage,
+  from: Pick<AuditAuthor, 'address' | 'requestId'>
+): Promise<void> {
+  const { limiter, passwordPolicy, linkMail, database, now, newId } = options
+  const { companyId, userId, email: to } = user
+  if (user.disabled || user.role === 'operator' || !isAddressAllowed(user.addresses, from.address)) return
+  if ((await limiter.take(String(userId))).exceeded) return
+  const [url, company, author] = [await passwordPolicy.insteadOfPassword(user, 'sign-in'), await companyOf(options, companyId), {
+    userId,
+    companyId,
+    ...from
+  }]
+  const { dispatchId, secret, send } = await linkMail.begin({ to, companyId })
+  const about = { to, language, companyId, company, requestId: from.requestId }
+  if (url !== undefined) {
+    await noteForgotten(database, user, { author, at: now() })
+    await send({ ...about, purpose: 'provider', url })
+    return
+  }
+  const link = { linkId: newId(), digest: digestOf(secret), dispatchId, madeBy: userId, lifetime: lifetimes.forgotten }
+  const expiresAt = await insertPasswordLink(database, user, link, { author, at: now() })
+  await send({ ...about, purpose: 'password', expiresAt })
+}
+
+/** A link that still counts, and whom it is for. */
+async function find ({ database, accounts }: Options, token: string): Promise<Found> {
+  const link = secretForm.test(token) ? await findLink(database, digestOf(token)) : undefined
+  if (link === undefined) throw dead()
+  const maker = await accounts.byId(link.made_by)
+  if (maker === undefined || maker.disabled) throw dead()
+  if (link.purpose === 'invitation') {
+    if (!mayGive(maker, link) || await isOfOther(database, maker.companyId, link.email)) throw dead()
+    return { link, email: link.email, addresses: maker.addresses }
+  }
+  const user = await accounts.byId(link.user_id)
+  const isOwn = link.made_by === link.user_id
+  if (user?.disabled !== false || user.passwordVersion !== link.password_version || !(isOwn || mayGive(maker, user))) throw dead()
+  return { link, email: user.email, addresses: user.addresses }
+}
+
+const invite = (options: Options): Links['invite'] => async (by, { email: typed, role, services }, how = {}) => {
+  const { database, newId, now } = options
+  const { actor, author } = by
+  requireGrantable(actor, role)
+  requireOwned(actor, services)
+  const email = normaliseEmail(typed)
+  await refuseDomainOfOther(database, actor.companyId, email)
+  const token = await newToken(options, how, email, role, actor.companyId)
+  const link = { linkId: newId(), ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
+  const row = await insertInvitation(database, actor.companyId, { ...link, email, role, services, max }, { author, at: now() })
+  if (typeof row === 'string') throw new DispatchError('conflict', refusals[row])
+  await mail(options, token, by, row)
+  return { ...viewOf(row, mailing(row)), ...token.shown }
+}
+
+const renew = (options: Options): Links['renew'] => async (by, linkId, how = {}) => {
+  const { database, now } = options
+  const { actor, author } = by
+  const all = await listInvitations(database, { companyId: actor.companyId, roles: rolesUpTo('operator') })
+  const known = all.find((row) => row.link_id === linkId)
+  if (known === undefined) return undefined
+  await refuseDomainOfOther(database, actor.companyId, known.email)
+  const token = await newToken(options, how, known.email, known.role, actor.companyId)
+  const link = { linkId, ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
+  const row = await renewInvitation(database, actor.companyId, link, ({ role, services }) => {
+    requireGrantable(actor, role)
+    requireOwned(actor, services)
+  }, { author, at: now() })
+  if (row !== undefined) await mail(options, token, by, row)
+  return row && { ...viewOf(row, mailing(row)), ...token.shown }
+}
+
+const resetPassword = (options: Options): Links['resetPassword'] => async ({ actor, author }, userId, how = {}) => {
+  const { accounts, newId, database, now } = options
+  const user = await accounts.byId(userId)
+  if (user?.companyId !== actor.companyId || !rolesUpTo(actor.role).includes(user.role)) return undefined
+  if (userId === actor.userId || userId === actor.impersonatorId) {
+    throw new DispatchError('forbidden', 'One\'s own password is changed with the current one: PUT /api/v1/my/password.')
+  }
+  requireOwned(actor, user.services)
+  if (user.disabled) throw new DispatchError('conflict', 'The user is disabled: enable them first.')
+  const { shown, stored, send } = await newToken(options, how, user.email, user.role, user.companyId)
+  const link = { linkId: newId(), ...stored, madeBy: actor.userId, lifetime: lifetimes.password }
+  const expiresAt = await insertPasswordLink(database, user, link, { author, at: now() })
+  await send?.({ purpose: 'password', company: await companyOf(options, user.companyId), requestId: author.requestId, expiresAt })
+  return { ...shown, expiresAt: expiresAt.toISOString() }
+}
+
+const usedBy = (options: Options): Links['use'] => async ({ token, password }, from) => {
+  const { now, database } = options
+  const { link, email, addresses } = await find(options, token)
+  if (!isAddressAllowed(addresses, from.address)) {
+    throw new DispatchError('forbidden', 'The company does not permit requests from this address.')
+  }
+  requireGoodPassword(password, email)
+  const use = { digest: digestOf(token), passwordHash: await hashPassword(password), from, at: now() }
+  const done = link.purpose === 'invitation'
+    ? await acceptInvitation(database, link, use)
+    : await usePasswordLink(database, link, use)
+  if (!done) throw dead()
+}
+
 export function createLinks (options: Options): Links {
-  const { database, accounts, page, linkMail, passwordPolicy, limiter, log, now, newId } = options
+  const { database, page, linkMail, now, accounts, log } = options
   const underWay = new Set<Promise<void>>()
-
-  const shownToken = (): NewToken => {
-    const token = makeSecret()
-    return { shown: { token, url: page === undefined ? null : `${page}/${token}` }, stored: { digest: digestOf(token) } }
-  }
-
-  /** A secret that is shown, or one that is mailed once it is stored. */
-  async function newToken ({ mailIn }: LinkDelivery, to: string, role: Role, companyId: number): Promise<NewToken> {
-    if (mailIn === undefined) return shownToken()
-    if (role === 'operator') throw new DispatchError('conflict', 'A link that gives an operator is not mailed: leave "mailIn" out.')
-    const { dispatchId, secret, send } = await linkMail.begin({ to, companyId })
-    return {
-      shown: { token: null, url: null },
-      stored: { digest: digestOf(secret), dispatchId },
-      send: (about) => send({ to, language: mailIn, companyId, ...about })
-    }
-  }
-
-  const companyOf = async (companyId: number): Promise<string> => (await findCompany(database, companyId))?.name ?? ''
-
-  /** Mails the invitation whose secret is stored. */
-  async function mail ({ send }: NewToken, { actor, author: { requestId } }: Requester, row: InvitationRow): Promise<void> {
-    const company = await companyOf(actor.companyId)
-    await send?.({ purpose: 'invitation', company, inviter: actor.email, requestId, expiresAt: row.expires_at })
-  }
-
-  /** Mails a user who has forgotten the password what they can do. */
-  async function help (user: Account, language: MailLanguage, from: Pick<AuditAuthor, 'address' | 'requestId'>): Promise<void> {
-    const { companyId, userId, email: to } = user
-    if (user.disabled || user.role === 'operator' || !isAddressAllowed(user.addresses, from.address)) return
-    if ((await limiter.take(String(userId))).exceeded) return
-    const [url, company, author] = [await passwordPolicy.insteadOfPassword(user, 'sign-in'), await companyOf(companyId), {
-      userId,
-      companyId,
-      ...from
-    }]
-    const { dispatchId, secret, send } = await linkMail.begin({ to, companyId })
-    const about = { to, language, companyId, company, requestId: from.requestId }
-    if (url !== undefined) {
-      await noteForgotten(database, user, { author, at: now() })
-      await send({ ...about, purpose: 'provider', url })
-      return
-    }
-    const link = { linkId: newId(), digest: digestOf(secret), dispatchId, madeBy: userId, lifetime: lifetimes.forgotten }
-    const expiresAt = await insertPasswordLink(database, user, link, { author, at: now() })
-    await send({ ...about, purpose: 'password', expiresAt })
-  }
-
-  /** A link that still counts, and whom it is for. */
-  async function find (token: string): Promise<Found> {
-    const link = secretForm.test(token) ? await findLink(database, digestOf(token)) : undefined
-    if (link === undefined) throw dead()
-    const maker = await accounts.byId(link.made_by)
-    if (maker === undefined || maker.disabled) throw dead()
-    if (link.purpose === 'invitation') {
-      if (!mayGive(maker, link) || await isOfOther(database, maker.companyId, link.email)) throw dead()
-      return { link, email: link.email, addresses: maker.addresses }
-    }
-    const user = await accounts.byId(link.user_id)
-    const isOwn = link.made_by === link.user_id
-    if (user?.disabled !== false || user.passwordVersion !== link.password_version || !(isOwn || mayGive(maker, user))) throw dead()
-    return { link, email: user.email, addresses: user.addresses }
-  }
 
   return {
     async list ({ companyId, role }, page) {
@@ -146,53 +215,14 @@ export function createLinks (options: Options): Links {
       return rows.map((row) => viewOf(row, mailOf(states.get(row.dispatch_id ?? ''))))
     },
 
-    async invite (by, { email: typed, role, services }, how = {}) {
-      const { actor, author } = by
-      requireGrantable(actor, role)
-      requireOwned(actor, services)
-      const email = normaliseEmail(typed)
-      await refuseDomainOfOther(database, actor.companyId, email)
-      const token = await newToken(how, email, role, actor.companyId)
-      const link = { linkId: newId(), ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
-      const row = await insertInvitation(database, actor.companyId, { ...link, email, role, services, max }, { author, at: now() })
-      if (typeof row === 'string') throw new DispatchError('conflict', refusals[row])
-      await mail(token, by, row)
-      return { ...viewOf(row, mailing(row)), ...token.shown }
-    },
+    invite: invite(options),
 
-    async renew (by, linkId, how = {}) {
-      const { actor, author } = by
-      const all = await listInvitations(database, { companyId: actor.companyId, roles: rolesUpTo('operator') })
-      const known = all.find((row) => row.link_id === linkId)
-      if (known === undefined) return undefined
-      await refuseDomainOfOther(database, actor.companyId, known.email)
-      const token = await newToken(how, known.email, known.role, actor.companyId)
-      const link = { linkId, ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
-      const row = await renewInvitation(database, actor.companyId, link, ({ role, services }) => {
-        requireGrantable(actor, role)
-        requireOwned(actor, services)
-      }, { author, at: now() })
-      if (row !== undefined) await mail(token, by, row)
-      return row && { ...viewOf(row, mailing(row)), ...token.shown }
-    },
+    renew: renew(options),
 
     withdraw: ({ actor: { companyId, role }, author }, linkId) =>
       deleteInvitation(database, companyId, { linkId, roles: rolesUpTo(role) }, { author, at: now() }),
 
-    async resetPassword ({ actor, author }, userId, how = {}) {
-      const user = await accounts.byId(userId)
-      if (user?.companyId !== actor.companyId || !rolesUpTo(actor.role).includes(user.role)) return undefined
-      if (userId === actor.userId || userId === actor.impersonatorId) {
-        throw new DispatchError('forbidden', 'One\'s own password is changed with the current one: PUT /api/v1/my/password.')
-      }
-      requireOwned(actor, user.services)
-      if (user.disabled) throw new DispatchError('conflict', 'The user is disabled: enable them first.')
-      const { shown, stored, send } = await newToken(how, user.email, user.role, user.companyId)
-      const link = { linkId: newId(), ...stored, madeBy: actor.userId, lifetime: lifetimes.password }
-      const expiresAt = await insertPasswordLink(database, user, link, { author, at: now() })
-      await send?.({ purpose: 'password', company: await companyOf(user.companyId), requestId: author.requestId, expiresAt })
-      return { ...shown, expiresAt: expiresAt.toISOString() }
-    },
+    resetPassword: resetPassword(options),
 
     offersForgotten: linkMail.offered,
 
@@ -203,7 +233,7 @@ export function createLinks (options: Options): Links {
         })
       }
       const found = isAddress(email).ok ? await accounts.byEmail(normaliseEmail(email)) : []
-      const helping = Promise.all(found.slice(0, maxOfAddress).map((user) => help(user, language, from))).then(() => undefined,
+      const helping = Promise.all(found.slice(0, maxOfAddress).map((user) => help(options, user, language, from))).then(() => undefined,
         (err: unknown) => {
           log.warn({ err }, 'a link for a forgotten password was not mailed')
         }).finally(() => underWay.delete(helping))
@@ -215,22 +245,11 @@ export function createLinks (options: Options): Links {
     },
 
     async read (token) {
-      const { link: { purpose, company, expires_at: expiresAt }, email } = await find(token)
+      const { link: { purpose, company, expires_at: expiresAt }, email } = await find(options, token)
       return { purpose, company, email, expiresAt: expiresAt.toISOString() }
     },
 
-    async use ({ token, password }, from) {
-      const { link, email, addresses } = await find(token)
-      if (!isAddressAllowed(addresses, from.address)) {
-        throw new DispatchError('forbidden', 'The company does not permit requests from this address.')
-      }
-      requireGoodPassword(password, email)
-      const use = { digest: digestOf(token), passwordHash: await hashPassword(password), from, at: now() }
-      const done = link.purpose === 'invitation'
-        ? await acceptInvitation(database, link, use)
-        : await usePasswordLink(database, link, use)
-      if (!done) throw dead()
-    }
+    use: usedBy(options)
   }
 }
 

@@ -56,131 +56,136 @@ type Options = {
   retentionDays: number
 }
 
-export function createIntake (options: Options): Intake {
-  const { database, files, invoiceReader, outbox, reception, log, newId, now, retentionDays } = options
-
-  async function lookAt (taken: ReceptionRow): Promise<void> {
-    let row = taken
-    const of = { companyId: row.company_id, provider: row.provider_code }
-    for (let answer = 0; answer < maxAnswers && await countWaiting(database, of.companyId) < maxWaiting; answer++) {
-      const { cursor, since } = row
-      const listed = await reception.list(of, { since, ...cursor !== null && { cursor } })
-      if (!listed.ok) return noteFailure(database, row, listed.why)
-      const { received, sandbox, more, ...place } = listed.value
-      if (cursor !== null && sandbox !== row.sandbox) {
-        await forgetCursor(database, row, sandbox)
-        row = { ...row, cursor: null, sandbox }
-        continue
-      }
-      const found = { ...place, sandbox, received: received.map(({ id: remoteId, at }) => ({ remoteId, receivedId: newId(), at })) }
-      // A provider whose place stays where it is would be asked for ever.
-      if (!await noteFound(database, row, found) || !more || place.cursor === cursor) return
-      row = { ...row, cursor: place.cursor, sandbox }
+async function lookAt ({ database, reception, newId }: Options, taken: ReceptionRow): Promise<void> {
+  let row = taken
+  const of = { companyId: row.company_id, provider: row.provider_code }
+  for (let answer = 0; answer < maxAnswers && await countWaiting(database, of.companyId) < maxWaiting; answer++) {
+    const { cursor, since } = row
+    const listed = await reception.list(of, { since, ...cursor !== null && { cursor } })
+    if (!listed.ok) return noteFailure(database, row, listed.why)
+    const { received, sandbox, more, ...place } = listed.value
+    if (cursor !== null && sandbox !== row.sandbox) {
+      await forgetCursor(database, row, sandbox)
+      row = { ...row, cursor: null, sandbox }
+      continue
     }
+    const found = { ...place, sandbox, received: received.map(({ id: remoteId, at }) => ({ remoteId, receivedId: newId(), at })) }
+    // A provider whose place stays where it is would be asked for ever.
+    if (!await noteFound(database, row, found) || !more || place.cursor === cursor) return
+    row = { ...row, cursor: place.cursor, sandbox }
   }
+}
 
-  async function fetchOne (row: InvoiceRow): Promise<void> {
-    const from = { companyId: row.company_id, provider: row.provider_code, sandbox: row.sandbox }
-    const fetched = await reception.fetch(from, row.remote_id, folder)
-    if (!fetched.ok) {
-      if (fetched.passes !== true && row.tries >= maxTries) {
-        await record(row, { state: 'unreadable', problem: { code: 'not_fetched', message: fetched.why } })
-      }
+async function fetchOne (options: Options, row: InvoiceRow): Promise<void> {
+  const { reception, log } = options
+  const from = { companyId: row.company_id, provider: row.provider_code, sandbox: row.sandbox }
+  const fetched = await reception.fetch(from, row.remote_id, folder)
+  if (!fetched.ok) {
+    if (fetched.passes !== true && row.tries >= maxTries) {
+      await record(options, row, { state: 'unreadable', problem: { code: 'not_fetched', message: fetched.why } })
+    }
+    return
+  }
+  const { document: { filename, contentType, size, sha256, storageKey: key }, discard } = fetched.value
+  try {
+    if (size > largestInvoice) {
+      await record(options, row, { state: 'unreadable', problem: tooLarge })
+      await discard()
       return
     }
-    const { document: { filename, contentType, size, sha256, storageKey: key }, discard } = fetched.value
-    try {
-      if (size > largestInvoice) {
-        await record(row, { state: 'unreadable', problem: tooLarge })
-        await discard()
-        return
-      }
-      const file = { filename, contentType, size, sha256, key }
-      if (!await record(row, await outcomeOf(row.company_id, file))) await discard()
-    } catch (error) {
-      // A database that does not answer may have recorded it. What was not is found by the day on which it was stored.
-      if (!isRefused(error)) throw error
-      await discard()
-      if (row.tries < maxTries) throw error
-      log.warn({ err: error, companyId: row.company_id }, 'a received e-invoice cannot be recorded')
-      await record(row, { state: 'unreadable', problem: notRecorded })
-    }
+    const file = { filename, contentType, size, sha256, key }
+    if (!await record(options, row, await outcomeOf(options, row.company_id, file))) await discard()
+  } catch (error) {
+    // A database that does not answer may have recorded it. What was not is found by the day on which it was stored.
+    if (!isRefused(error)) throw error
+    await discard()
+    if (row.tries < maxTries) throw error
+    log.warn({ err: error, companyId: row.company_id }, 'a received e-invoice cannot be recorded')
+    await record(options, row, { state: 'unreadable', problem: notRecorded })
   }
+}
 
-  /** What a file is. Throws where it cannot be read now. */
-  async function outcomeOf (companyId: number, file: StoredInvoice): Promise<Outcome> {
-    try {
-      const invoice = await readStored({ files, invoiceReader }, companyId, file)
-      return { state: 'readable', file, facts: factsOf(invoice), parties: namingIn(invoice) }
-    } catch (error) {
-      const [problem] = error instanceof DispatchError && error.word === 'validation_failed' ? error.details ?? [] : []
-      if (problem === undefined) throw error
-      return { state: 'unreadable', file, problem: { code: problem.code, message: problem.message } }
-    }
+/** What a file is. Throws where it cannot be read now. */
+async function outcomeOf ({ files, invoiceReader }: Options, companyId: number, file: StoredInvoice): Promise<Outcome> {
+  try {
+    const invoice = await readStored({ files, invoiceReader }, companyId, file)
+    return { state: 'readable', file, facts: factsOf(invoice), parties: namingIn(invoice) }
+  } catch (error) {
+    const [problem] = error instanceof DispatchError && error.word === 'validation_failed' ? error.details ?? [] : []
+    if (problem === undefined) throw error
+    return { state: 'unreadable', file, problem: { code: problem.code, message: problem.message } }
   }
+}
 
-  const record = (row: InvoiceRow, outcome: Outcome): Promise<boolean> =>
-    noteOutcome(database, row, outcome, (queries, recorded) => tellOf(queries, outbox, recorded, 'invoice.received'))
+const record = ({ database, outbox }: Options, row: InvoiceRow, outcome: Outcome): Promise<boolean> =>
+  noteOutcome(database, row, outcome, (queries, recorded) => tellOf(queries, outbox, recorded, 'invoice.received'))
 
-  async function removeHidden (only?: number): Promise<void> {
-    const asked = { limit: together, ...only !== undefined && { only } }
-    for (let gone = await listRemovable(database, asked); gone.length > 0; gone = await listRemovable(database, asked)) {
-      for (const { file } of gone) if (file !== null) await files.remove(file.key)
-      await noteWithout(database, gone)
-    }
+async function removeHidden ({ database, files }: Options, only?: number): Promise<void> {
+  const asked = { limit: together, ...only !== undefined && { only } }
+  for (let gone = await listRemovable(database, asked); gone.length > 0; gone = await listRemovable(database, asked)) {
+    for (const { file } of gone) if (file !== null) await files.remove(file.key)
+    await noteWithout(database, gone)
   }
+}
 
-  async function hideExpired (): Promise<void> {
-    const time = now().getTime()
-    const shorter = (await listRetentionRules(database, retentionDays)).filter(({ services }) => services.includes(asService))
-    const hide = async (days: number, of: { only?: number, but: readonly number[] }): Promise<void> => {
-      const asked = { before: new Date(time - days * day), limit: together, ...of }
-      while (await hideOld(database, asked) === together);
-    }
-    for (const { companyId: only, days } of shorter) await hide(days, { only, but: [] })
-    await hide(retentionDays, { but: [] })
+async function hideExpired ({ now, database, retentionDays }: Options): Promise<void> {
+  const time = now().getTime()
+  const shorter = (await listRetentionRules(database, retentionDays)).filter(({ services }) => services.includes(asService))
+  const hide = async (days: number, of: { only?: number, but: readonly number[] }): Promise<void> => {
+    const asked = { before: new Date(time - days * day), limit: together, ...of }
+    while (await hideOld(database, asked) === together);
   }
+  for (const { companyId: only, days } of shorter) await hide(days, { only, but: [] })
+  await hide(retentionDays, { but: [] })
+}
 
-  /** Removes bytes whose taking in ended before they were recorded, by the day on which they were stored. */
-  async function removeAbandoned (): Promise<void> {
-    for (const companyId of await companyIds(database)) {
-      for (const days of lookedInto) {
-        const date = new Date(now().getTime() - days * day).toISOString().slice(0, 10)
-        const keys = await files.list(`${folder}/${companyId}/${date}`)
-        const stored = (key: string): string => key.endsWith(draftEnding) ? key.slice(0, -draftEnding.length) : key
-        for (let from = 0; from < keys.length; from += together) {
-          const page = keys.slice(from, from + together)
-          const recorded = await recordedKeys(database, companyId, page.map(stored))
-          for (const key of page) if (!recorded.has(stored(key))) await files.remove(key)
-        }
+/** Removes bytes whose taking in ended before they were recorded, by the day on which they were stored. */
+async function removeAbandoned ({ database, now, files }: Options): Promise<void> {
+  for (const companyId of await companyIds(database)) {
+    for (const days of lookedInto) {
+      const date = new Date(now().getTime() - days * day).toISOString().slice(0, 10)
+      const keys = await files.list(`${folder}/${companyId}/${date}`)
+      const stored = (key: string): string => key.endsWith(draftEnding) ? key.slice(0, -draftEnding.length) : key
+      for (let from = 0; from < keys.length; from += together) {
+        const page = keys.slice(from, from + together)
+        const recorded = await recordedKeys(database, companyId, page.map(stored))
+        for (const key of page) if (!recorded.has(stored(key))) await files.remove(key)
       }
     }
   }
+}
 
-  /** Does the work of each that was taken; one that fails comes again later, and keeps nobody else waiting. */
-  async function each<Row extends { company_id: number }> (
-    take: () => Promise<Row[]>,
-    work: (row: Row) => Promise<void>,
-    what: string
-  ): Promise<void> {
-    for (let taken = await take(); taken.length > 0; taken = await take()) {
-      await Promise.all(taken.map(async (row) => {
-        await work(row).catch((err: unknown) => {
-          log.warn({ err, companyId: row.company_id }, what)
-        })
-      }))
-    }
+/** Does the work of each that was taken; one that fails comes again later, and keeps nobody else waiting. */
+async function each<Row extends { company_id: number }> (
+  { log }: Options,
+  take: () => Promise<Row[]>,
+  work: (row: Row) => Promise<void>,
+  what: string
+): Promise<void> {
+  for (let taken = await take(); taken.length > 0; taken = await take()) {
+    await Promise.all(taken.map(async (row) => {
+      await work(row).catch((err: unknown) => {
+        log.warn({ err, companyId: row.company_id }, what)
+      })
+    }))
   }
+}
+
+export function createIntake (options: Options): Intake {
+  const { database } = options
 
   return {
-    look: () => each(() => takeReceptions(database, atOnce), lookAt, 'a provider could not be asked for e-invoices'),
-    fetch: () => each(() => takeInvoices(database, atOnce), fetchOne, 'the file of a received e-invoice could not be taken in'),
-    clean: removeHidden,
+    look: () =>
+      each(options, () => takeReceptions(database, atOnce), (row) => lookAt(options, row), 'a provider could not be asked for e-invoices'),
+    fetch: () =>
+      each(options, () => takeInvoices(database, atOnce), (row) => fetchOne(options, row),
+        'the file of a received e-invoice could not be taken in'),
+    clean: (companyId) => removeHidden(options, companyId),
 
     async sweep () {
-      await hideExpired()
-      await removeHidden()
-      await removeAbandoned()
+      await hideExpired(options)
+      await removeHidden(options)
+      await removeAbandoned(options)
     }
   }
 }

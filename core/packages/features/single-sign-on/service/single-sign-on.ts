@@ -61,124 +61,139 @@ const freshSignOn = '&fresh=on'
 
 const signInUrlOf = (publicUrl: string, code: string): string => `${publicUrl}/console/sign-on?company=${code}`
 
-export function createSingleSignOn ({ database, accounts, keyring, openId, prove, publicUrl, plainHttp, now }: Options): SingleSignOn {
-  async function view (companyId: number, row: SingleSignOnRow | undefined, issuer = row?.issuer): Promise<SingleSignOnView> {
-    return {
-      redirectUri: issuer === undefined ? null : returnAddressOf(publicUrl, addressNameOf(companyId, issuer)),
-      current: row === undefined ? null : await currentOf(row)
-    }
+async function view (
+  options: Options,
+  companyId: number,
+  row: SingleSignOnRow | undefined,
+  issuer = row?.issuer
+): Promise<SingleSignOnView> {
+  const { publicUrl } = options
+  return {
+    redirectUri: issuer === undefined ? null : returnAddressOf(publicUrl, addressNameOf(companyId, issuer)),
+    current: row === undefined ? null : await currentOf(options, row)
   }
+}
 
-  const currentOf = async (row: SingleSignOnRow): Promise<NonNullable<SingleSignOnView['current']>> => ({
-    issuer: row.issuer,
-    clientId: row.client_id,
-    createsUsers: row.creates_users,
-    defaultRole: row.default_role,
-    defaultServices: row.default_services as NonNullable<SingleSignOnView['current']>['defaultServices'],
-    linksByEmail: row.links_by_email,
-    trustsEmail: row.trusts_email,
-    required: row.required,
-    wayIn: row.way_in,
-    code: row.code,
-    signInUrl: signInUrlOf(publicUrl, row.code),
-    linked: await countIdentities(database, row.company_id, row.issuer),
-    shared: sharesAddress(row, now()) ? { redirectUri: returnAddressOf(publicUrl), until: row.shared_until.toISOString() } : null
+const currentOf = async (
+  { publicUrl, database, now }: Options,
+  row: SingleSignOnRow
+): Promise<NonNullable<SingleSignOnView['current']>> => ({
+  issuer: row.issuer,
+  clientId: row.client_id,
+  createsUsers: row.creates_users,
+  defaultRole: row.default_role,
+  defaultServices: row.default_services as NonNullable<SingleSignOnView['current']>['defaultServices'],
+  linksByEmail: row.links_by_email,
+  trustsEmail: row.trusts_email,
+  required: row.required,
+  wayIn: row.way_in,
+  code: row.code,
+  signInUrl: signInUrlOf(publicUrl, row.code),
+  linked: await countIdentities(database, row.company_id, row.issuer),
+  shared: sharesAddress(row, now()) ? { redirectUri: returnAddressOf(publicUrl), until: row.shared_until.toISOString() } : null
+})
+
+async function stateOf ({ database }: Options, { companyId, userId }: Pick<Account, 'companyId' | 'userId'>): Promise<MySingleSignOnView> {
+  const row = await readSingleSignOn(database, companyId)
+  return { available: row !== undefined, linked: row !== undefined && await isKnown(database, { companyId, userId }, row.issuer) }
+}
+
+async function requireWayIn ({ accounts }: Options, companyId: number, userId: number): Promise<void> {
+  const account = await accounts.byId(userId)
+  if (account?.companyId === companyId && !account.disabled && account.role !== 'member') return
+  throw invalid('/wayIn', 'not_an_admin', 'It must be an enabled admin of the company, who can still sign in when the provider is away.')
+}
+
+async function requireIssuer ({ plainHttp, openId }: Options, issuer: string): Promise<void> {
+  const url = URL.parse(issuer)
+  const isPlain = url?.protocol === 'http:' && plainHttp
+  if (url === null || (url.protocol !== 'https:' && !isPlain) || url.username !== '' || url.search !== '' || url.hash !== '') {
+    throw invalid('/issuer', 'not_an_issuer', 'It must be an https:// address without user name, query and fragment.')
+  }
+  await openId.probe(issuer).catch((error: unknown) => {
+    throw error instanceof OpenIdFailure ? invalid('/issuer', 'not_usable', error.message) : error
   })
+}
 
-  async function stateOf ({ companyId, userId }: Pick<Account, 'companyId' | 'userId'>): Promise<MySingleSignOnView> {
-    const row = await readSingleSignOn(database, companyId)
-    return { available: row !== undefined, linked: row !== undefined && await isKnown(database, { companyId, userId }, row.issuer) }
-  }
-
-  async function requireWayIn (companyId: number, userId: number): Promise<void> {
-    const account = await accounts.byId(userId)
-    if (account?.companyId === companyId && !account.disabled && account.role !== 'member') return
-    throw invalid('/wayIn', 'not_an_admin', 'It must be an enabled admin of the company, who can still sign in when the provider is away.')
-  }
-
-  async function requireIssuer (issuer: string): Promise<void> {
-    const url = URL.parse(issuer)
-    const isPlain = url?.protocol === 'http:' && plainHttp
-    if (url === null || (url.protocol !== 'https:' && !isPlain) || url.username !== '' || url.search !== '' || url.hash !== '') {
-      throw invalid('/issuer', 'not_an_issuer', 'It must be an https:// address without user name, query and fragment.')
+const change = (options: Options): SingleSignOn['change'] => async ({ actor, author }, body) => {
+  const { database, keyring, now } = options
+  const { issuer, clientId, clientSecret, createsUsers = false, defaultRole = 'member', defaultServices = [] } = body
+  const { linksByEmail = false, trustsEmail = false, required = false, wayIn = actor.userId, address } = body
+  const { companyId } = actor
+  requireGrantable(actor, defaultRole)
+  requireOwned(actor, linksByEmail ? ['*'] : defaultServices)
+  const known = await readSingleSignOn(database, companyId)
+  const isSame = known?.issuer === issuer && known.client_id === clientId
+  if (clientSecret === undefined && !isSame) throw invalid('/clientSecret', 'required', 'Another issuer or client needs its secret.')
+  await requireIssuer(options, issuer)
+  if (required) {
+    await requireWayIn(options, companyId, wayIn)
+    if (await countIdentities(database, companyId, issuer) === 0) {
+      throw new DispatchError('conflict', 'Single sign-on can be required once somebody of the company has signed in by this issuer.')
     }
-    await openId.probe(issuer).catch((error: unknown) => {
-      throw error instanceof OpenIdFailure ? invalid('/issuer', 'not_usable', error.message) : error
+  }
+  const secret = clientSecret === undefined ? known?.client_secret : keyring.seal(clientSecret, secretContext(companyId))
+  if (secret === undefined) throw new TypeError('There is a secret, or it is refused above.')
+  return await view(options, companyId, await storeSingleSignOn(database, companyId, {
+    code: newCode(),
+    issuer,
+    client_id: clientId,
+    client_secret: secret,
+    creates_users: createsUsers,
+    default_role: defaultRole,
+    default_services: defaultServices,
+    links_by_email: linksByEmail,
+    trusts_email: trustsEmail,
+    required,
+    way_in: required ? wayIn : null,
+    shared_until: isSame && address === undefined ? known.shared_until : null
+  }, Object.keys(body), { author, at: now() }))
+}
+
+const unlink = ({ accounts, database, now }: Options): SingleSignOn['unlink'] => async ({ actor, author }, userId) => {
+  const { companyId, impersonatorId = actor.userId } = actor
+  const user = await accounts.byId(userId)
+  if (user?.companyId !== companyId || !rolesUpTo(actor.role).includes(user.role)) return false
+  if (userId === impersonatorId || userId === actor.userId) {
+    throw new DispatchError('forbidden', 'One\'s own account is unlinked with the password: POST /api/v1/my/single-sign-on/unlink.')
+  }
+  return deleteIdentities(database, { companyId, userId }, { author, at: now() })
+}
+
+const unlinkOwn = ({ prove, database, now }: Options): SingleSignOn['unlinkOwn'] => async (by, proof) => {
+  const { actor: { companyId, userId, sessionId }, author } = by
+  await prove(by, proof)
+  const row = await readSingleSignOn(database, companyId)
+  if (row?.required === true && row.way_in !== userId) {
+    throw new DispatchError('conflict', 'The company requires single sign-on: without it you could not sign in.', {
+      reason: 'required_by_company'
     })
   }
+  if (!await deleteIdentities(database, { companyId, userId, keptSession: sessionId }, { author, at: now() })) {
+    throw new DispatchError('conflict', 'Your account is not linked.', { reason: 'nothing_there' })
+  }
+}
+
+export function createSingleSignOn (options: Options): SingleSignOn {
+  const { database, accounts, now, publicUrl } = options
 
   return {
-    read: async ({ companyId }, { issuer }) => view(companyId, await readSingleSignOn(database, companyId), issuer),
+    read: async ({ companyId }, { issuer }) => view(options, companyId, await readSingleSignOn(database, companyId), issuer),
 
-    readOwn: stateOf,
+    readOwn: (actor) => stateOf(options, actor),
 
     async readOf ({ companyId, role }, userId) {
       const user = await accounts.byId(userId)
-      return user?.companyId === companyId && rolesUpTo(role).includes(user.role) ? stateOf(user) : undefined
+      return user?.companyId === companyId && rolesUpTo(role).includes(user.role) ? stateOf(options, user) : undefined
     },
 
-    async change ({ actor, author }, body) {
-      const { issuer, clientId, clientSecret, createsUsers = false, defaultRole = 'member', defaultServices = [] } = body
-      const { linksByEmail = false, trustsEmail = false, required = false, wayIn = actor.userId, address } = body
-      const { companyId } = actor
-      requireGrantable(actor, defaultRole)
-      requireOwned(actor, linksByEmail ? ['*'] : defaultServices)
-      const known = await readSingleSignOn(database, companyId)
-      const isSame = known?.issuer === issuer && known.client_id === clientId
-      if (clientSecret === undefined && !isSame) throw invalid('/clientSecret', 'required', 'Another issuer or client needs its secret.')
-      await requireIssuer(issuer)
-      if (required) {
-        await requireWayIn(companyId, wayIn)
-        if (await countIdentities(database, companyId, issuer) === 0) {
-          throw new DispatchError('conflict', 'Single sign-on can be required once somebody of the company has signed in by this issuer.')
-        }
-      }
-      const secret = clientSecret === undefined ? known?.client_secret : keyring.seal(clientSecret, secretContext(companyId))
-      if (secret === undefined) throw new TypeError('There is a secret, or it is refused above.')
-      return await view(
-        companyId,
-        await storeSingleSignOn(database, companyId, {
-          code: newCode(),
-          issuer,
-          client_id: clientId,
-          client_secret: secret,
-          creates_users: createsUsers,
-          default_role: defaultRole,
-          default_services: defaultServices,
-          links_by_email: linksByEmail,
-          trusts_email: trustsEmail,
-          required,
-          way_in: required ? wayIn : null,
-          shared_until: isSame && address === undefined ? known.shared_until : null
-        }, Object.keys(body), { author, at: now() })
-      )
-    },
+    change: change(options),
 
     remove: ({ actor, author }) => deleteSingleSignOn(database, actor.companyId, { author, at: now() }),
 
-    async unlink ({ actor, author }, userId) {
-      const { companyId, impersonatorId = actor.userId } = actor
-      const user = await accounts.byId(userId)
-      if (user?.companyId !== companyId || !rolesUpTo(actor.role).includes(user.role)) return false
-      if (userId === impersonatorId || userId === actor.userId) {
-        throw new DispatchError('forbidden', 'One\'s own account is unlinked with the password: POST /api/v1/my/single-sign-on/unlink.')
-      }
-      return deleteIdentities(database, { companyId, userId }, { author, at: now() })
-    },
+    unlink: unlink(options),
 
-    async unlinkOwn (by, proof) {
-      const { actor: { companyId, userId, sessionId }, author } = by
-      await prove(by, proof)
-      const row = await readSingleSignOn(database, companyId)
-      if (row?.required === true && row.way_in !== userId) {
-        throw new DispatchError('conflict', 'The company requires single sign-on: without it you could not sign in.', {
-          reason: 'required_by_company'
-        })
-      }
-      if (!await deleteIdentities(database, { companyId, userId, keptSession: sessionId }, { author, at: now() })) {
-        throw new DispatchError('conflict', 'Your account is not linked.', { reason: 'nothing_there' })
-      }
-    },
+    unlinkOwn: unlinkOwn(options),
 
     passwordPolicy: {
       async refusesPassword ({ companyId, userId }) {
