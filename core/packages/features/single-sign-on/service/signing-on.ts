@@ -105,95 +105,168 @@ type Pending = Static<typeof Pending>
 type Proved = Static<typeof Proved>
 const fitPending = compile(Pending)
 
-export function createSigningOn ({ database, accounts, keyring, openId, prove, publicUrl, log, now }: Options): SigningOn {
-  const shared = returnAddressOf(publicUrl)
+const clientOf = ({ keyring }: Options, row: SingleSignOnRow): OpenIdClient => ({
+  issuer: row.issuer,
+  clientId: row.client_id,
+  clientSecret: keyring.open(row.client_secret, secretContext(row.company_id)).toString()
+})
 
-  const clientOf = (row: SingleSignOnRow): OpenIdClient => ({
-    issuer: row.issuer,
-    clientId: row.client_id,
-    clientSecret: keyring.open(row.client_secret, secretContext(row.company_id)).toString()
+const sealedOf = ({ keyring }: Options, value: object, context: string): string =>
+  Buffer.from(JSON.stringify(keyring.seal(JSON.stringify(value), context))).toString('base64url')
+
+async function beginWith (
+  options: Options,
+  { row, company }: NamedSignOn,
+  { hint, maxAge, ...more }: Pick<Pending, 'next' | 'link'> & { hint?: string, maxAge?: number }
+): Promise<SignOnBegun | undefined> {
+  const { publicUrl, now, openId } = options
+  const { company_id: companyId, issuer, client_id: clientId } = row
+  const addresses = {
+    own: returnAddressOf(publicUrl, addressNameOf(companyId, issuer)),
+    ...sharesAddress(row, now()) ? { shared: returnAddressOf(publicUrl) } : {}
+  }
+  const begun = await openId.begin(clientOf(options, row), addresses, {
+    ...hint === undefined ? {} : { hint },
+    ...maxAge === undefined ? {} : { maxAge }
+  }).catch((err: unknown) => failed(options, err, companyId))
+  if (begun === undefined) return undefined
+  const { url, redirectUri, checks } = begun
+  const until = now().getTime() + lifetime
+  const pending: Pending = { companyId, issuer, clientId, version: versionOf(row), redirectUri, checks, ...more, until }
+  return { url, company, issuer, sealed: sealedOf(options, pending, context) }
+}
+
+/**
+ * Whether what has come to an address is the answer to what this browser has begun, and the first one. A code is shown to no issuer but
+ * the one whose address it has come to. At the shared address an answer must name its issuer, whatever that publishes by now:
+ * openid-client compares a name that is there.
+ */
+async function isAnswerTo (
+  { publicUrl, database }: Options,
+  { redirectUri, checks: { state } }: Pending,
+  { address, query }: SignOnAnswer
+): Promise<boolean> {
+  const isNamed = redirectUri !== returnAddressOf(publicUrl) || (query.get('iss') ?? '') !== ''
+  const isBegun = redirectUri === returnAddressOf(publicUrl, address) && isNamed
+  const isExpected = timingSafeEqual(digestOf(query.get('state') ?? ''), digestOf(state))
+  return isBegun && isExpected && await noteAnswer(database, digestOf(state), lifetime / 1000)
+}
+
+/** What this browser has begun within the last ten minutes. */
+function opened<Value extends { until: number }> (
+  { keyring, now }: Options,
+  sealed: string,
+  context: string,
+  fits: Fits<Value>
+): Value | undefined {
+  try {
+    const envelope = JSON.parse(Buffer.from(sealed, 'base64url').toString()) as Envelope
+    const fit = fits(JSON.parse(keyring.open(envelope, context).toString()))
+    return fit.ok && fit.value.until > now().getTime() ? fit.value : undefined
+  } catch (error) {
+    if (error instanceof SealError || error instanceof SyntaxError || error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+/** What was proved for the actor, in the session in which they have begun. */
+function provedOf (options: Options, { userId, sessionId }: Actor, sealed: string): Proved | undefined {
+  const proved = opened(options, sealed, provedContext, fitProved)
+  return proved?.link.userId === userId && proved.link.sessionId === sessionId ? proved : undefined
+}
+
+function failed ({ log }: Options, err: unknown, companyId: number): undefined {
+  if (!(err instanceof OpenIdFailure)) throw err
+  log.warn({ err, companyId }, 'single sign-on failed')
+}
+
+/** The user as whom the person comes, who is made or linked where the company wants that; or why there is none. */
+async function userOf (
+  { database, now }: Options,
+  row: SingleSignOnRow,
+  identity: Identity,
+  { email, emailVerified }: OpenIdPerson,
+  from: Pick<AuditAuthor, 'address' | 'requestId'>
+): Promise<number | SignOnRefusal> {
+  const known = await findIdentity(database, identity)
+  if (known !== undefined) return known
+  if (email === undefined || !isAddress(email).ok) return 'unknown'
+  const [address, signingOn] = [normaliseEmail(email), { from, at: now() }]
+  const user = await findByEmail(database, identity.companyId, address)
+  if (user !== undefined) {
+    if (!row.links_by_email || emailVerified !== true || user.role === 'operator') return 'taken'
+    return await insertIdentity(database, identity, { userId: user.userId, by: 'email' }, signingOn) ? user.userId : 'linked'
+  }
+  if (!row.creates_users) return 'unknown'
+  if (emailVerified !== true && (emailVerified === false || !row.trusts_email)) return 'unverified'
+  if (await isElsewhere(database, identity.companyId, { email: address, domain: domainOf(address) })) return 'unknown'
+  const { default_role: role, default_services: services } = row
+  return await insertUserOf(database, identity, { email: address, role, services, passwordHash: unusableHash }, signingOn) ?? 'taken'
+}
+
+const begin = (options: Options): SigningOn['begin'] => async (given, next, asked = {}) => {
+  const { database } = options
+  const [, domain] = /^[^@\s]{1,64}@([a-z0-9.-]{1,253})$/.exec(given) ?? []
+  const found = domain !== undefined
+    ? await findSignOn(database, { domain })
+    : codeForm.test(given)
+    ? await findSignOn(database, { code: given })
+    : undefined
+  const hinted = domain === undefined ? {} : { hint: given }
+  return found && await beginWith(options, found, { next: next.length > longestPath ? '/console' : next, ...hinted, ...asked })
+}
+
+const beginLink = (options: Options): SigningOn['beginLink'] => async ({ companyId, userId, sessionId }) => {
+  const { database, accounts } = options
+  const [found, account] = [await findSignOn(database, { companyId }), await accounts.byId(userId)]
+  if (found === undefined || account === undefined || sessionId === undefined) return undefined
+  return await beginWith(options, found, {
+    next: '/console/sessions',
+    link: { userId, passwordVersion: account.passwordVersion, sessionId }
   })
+}
 
-  const sealedOf = (value: object, context: string): string =>
-    Buffer.from(JSON.stringify(keyring.seal(JSON.stringify(value), context))).toString('base64url')
-
-  async function begin (
-    { row, company }: NamedSignOn,
-    { hint, maxAge, ...more }: Pick<Pending, 'next' | 'link'> & { hint?: string, maxAge?: number }
-  ): Promise<SignOnBegun | undefined> {
-    const { company_id: companyId, issuer, client_id: clientId } = row
-    const addresses = {
-      own: returnAddressOf(publicUrl, addressNameOf(companyId, issuer)),
-      ...sharesAddress(row, now()) ? { shared } : {}
-    }
-    const begun = await openId.begin(clientOf(row), addresses, {
-      ...hint === undefined ? {} : { hint },
-      ...maxAge === undefined ? {} : { maxAge }
-    }).catch((err: unknown) => failed(err, companyId))
-    if (begun === undefined) return undefined
-    const { url, redirectUri, checks } = begun
-    const until = now().getTime() + lifetime
-    const pending: Pending = { companyId, issuer, clientId, version: versionOf(row), redirectUri, checks, ...more, until }
-    return { url, company, issuer, sealed: sealedOf(pending, context) }
+const finish = (options: Options): SigningOn['finish'] => async (sealed, answer, from) => {
+  const { database, openId, now, accounts } = options
+  const pending = opened(options, sealed, context, fitPending)
+  const row = pending && await readSingleSignOn(database, pending.companyId)
+  if (pending === undefined || row === undefined || !isUnchanged(row, pending)) return refused('expired')
+  if (!await isAnswerTo(options, pending, answer)) return refused('expired')
+  const { companyId, issuer, redirectUri, checks, next, link } = pending
+  const person = await openId.finish(clientOf(options, row), redirectUri, answer.query, checks).catch((err: unknown) =>
+    failed(options, err, companyId)
+  )
+  if (person === undefined) return refused('issuer')
+  const identity = { companyId, issuer, subject: person.subject }
+  if (link !== undefined) {
+    const proved: Proved = { ...identity, link, name: person.email ?? person.subject, until: now().getTime() + lifetime }
+    return { came: 'proved', sealed: sealedOf(options, proved, provedContext) }
   }
+  const user = await userOf(options, row, identity, person, from)
+  if (typeof user === 'string') return refused(user)
+  const account = await accounts.byId(user)
+  if (!mayCome(account, companyId, from.address)) return refused('refused')
+  return { came: 'in', userId: user, next, provedAt: person.signedInAt ?? (checks.maxAge === undefined ? new Date(0) : now()) }
+}
 
-  /**
-   * Whether what has come to an address is the answer to what this browser has begun, and the first one. A code is shown to no issuer but
-   * the one whose address it has come to. At the shared address an answer must name its issuer, whatever that publishes by now:
-   * openid-client compares a name that is there.
-   */
-  async function isAnswerTo ({ redirectUri, checks: { state } }: Pending, { address, query }: SignOnAnswer): Promise<boolean> {
-    const isNamed = redirectUri !== shared || (query.get('iss') ?? '') !== ''
-    const isBegun = redirectUri === returnAddressOf(publicUrl, address) && isNamed
-    const isExpected = timingSafeEqual(digestOf(query.get('state') ?? ''), digestOf(state))
-    return isBegun && isExpected && await noteAnswer(database, digestOf(state), lifetime / 1000)
-  }
+const link = (options: Options): SigningOn['link'] => async (by, sealed, proof) => {
+  const { database, accounts, prove, now } = options
+  const { actor, author } = by
+  const proved = provedOf(options, actor, sealed)
+  const [row, account] = [await readSingleSignOn(database, actor.companyId), await accounts.byId(actor.userId)]
+  const isStill = account?.passwordVersion === proved?.link.passwordVersion && row?.issuer === proved?.issuer
+  if (proved?.companyId !== actor.companyId || !isStill) return 'expired'
+  await prove(by, proof)
+  const { companyId, issuer, subject, link: { userId } } = proved
+  const identity = { companyId, issuer, subject }
+  const known = await findIdentity(database, identity)
+  const isLinked = known === undefined &&
+    await insertIdentity(database, identity, { userId, by: 'password' }, { from: author, at: now() })
+  return isLinked || known === userId ? undefined : 'linked'
+}
 
-  /** What this browser has begun within the last ten minutes. */
-  function opened<Value extends { until: number }> (sealed: string, context: string, fits: Fits<Value>): Value | undefined {
-    try {
-      const envelope = JSON.parse(Buffer.from(sealed, 'base64url').toString()) as Envelope
-      const fit = fits(JSON.parse(keyring.open(envelope, context).toString()))
-      return fit.ok && fit.value.until > now().getTime() ? fit.value : undefined
-    } catch (error) {
-      if (error instanceof SealError || error instanceof SyntaxError || error instanceof TypeError) return undefined
-      throw error
-    }
-  }
-
-  /** What was proved for the actor, in the session in which they have begun. */
-  function provedOf ({ userId, sessionId }: Actor, sealed: string): Proved | undefined {
-    const proved = opened(sealed, provedContext, fitProved)
-    return proved?.link.userId === userId && proved.link.sessionId === sessionId ? proved : undefined
-  }
-
-  function failed (err: unknown, companyId: number): undefined {
-    if (!(err instanceof OpenIdFailure)) throw err
-    log.warn({ err, companyId }, 'single sign-on failed')
-  }
-
-  /** The user as whom the person comes, who is made or linked where the company wants that; or why there is none. */
-  async function userOf (
-    row: SingleSignOnRow,
-    identity: Identity,
-    { email, emailVerified }: OpenIdPerson,
-    from: Pick<AuditAuthor, 'address' | 'requestId'>
-  ): Promise<number | SignOnRefusal> {
-    const known = await findIdentity(database, identity)
-    if (known !== undefined) return known
-    if (email === undefined || !isAddress(email).ok) return 'unknown'
-    const [address, signingOn] = [normaliseEmail(email), { from, at: now() }]
-    const user = await findByEmail(database, identity.companyId, address)
-    if (user !== undefined) {
-      if (!row.links_by_email || emailVerified !== true || user.role === 'operator') return 'taken'
-      return await insertIdentity(database, identity, { userId: user.userId, by: 'email' }, signingOn) ? user.userId : 'linked'
-    }
-    if (!row.creates_users) return 'unknown'
-    if (emailVerified !== true && (emailVerified === false || !row.trusts_email)) return 'unverified'
-    if (await isElsewhere(database, identity.companyId, { email: address, domain: domainOf(address) })) return 'unknown'
-    const { default_role: role, default_services: services } = row
-    return await insertUserOf(database, identity, { email: address, role, services, passwordHash: unusableHash }, signingOn) ?? 'taken'
-  }
+export function createSigningOn (options: Options): SigningOn {
+  const { database } = options
 
   return {
     async named (code) {
@@ -201,62 +274,18 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
       return found && { company: found.company, issuer: found.row.issuer }
     },
 
-    async begin (given, next, asked = {}) {
-      const [, domain] = /^[^@\s]{1,64}@([a-z0-9.-]{1,253})$/.exec(given) ?? []
-      const found = domain !== undefined
-        ? await findSignOn(database, { domain })
-        : codeForm.test(given)
-        ? await findSignOn(database, { code: given })
-        : undefined
-      const hinted = domain === undefined ? {} : { hint: given }
-      return found && await begin(found, { next: next.length > longestPath ? '/console' : next, ...hinted, ...asked })
-    },
+    begin: begin(options),
 
-    async beginLink ({ companyId, userId, sessionId }) {
-      const [found, account] = [await findSignOn(database, { companyId }), await accounts.byId(userId)]
-      if (found === undefined || account === undefined || sessionId === undefined) return undefined
-      return await begin(found, { next: '/console/sessions', link: { userId, passwordVersion: account.passwordVersion, sessionId } })
-    },
+    beginLink: beginLink(options),
 
-    async finish (sealed, answer, from) {
-      const pending = opened(sealed, context, fitPending)
-      const row = pending && await readSingleSignOn(database, pending.companyId)
-      if (pending === undefined || row === undefined || !isUnchanged(row, pending)) return refused('expired')
-      if (!await isAnswerTo(pending, answer)) return refused('expired')
-      const { companyId, issuer, redirectUri, checks, next, link } = pending
-      const person = await openId.finish(clientOf(row), redirectUri, answer.query, checks).catch((err: unknown) => failed(err, companyId))
-      if (person === undefined) return refused('issuer')
-      const identity = { companyId, issuer, subject: person.subject }
-      if (link !== undefined) {
-        const proved: Proved = { ...identity, link, name: person.email ?? person.subject, until: now().getTime() + lifetime }
-        return { came: 'proved', sealed: sealedOf(proved, provedContext) }
-      }
-      const user = await userOf(row, identity, person, from)
-      if (typeof user === 'string') return refused(user)
-      const account = await accounts.byId(user)
-      if (!mayCome(account, companyId, from.address)) return refused('refused')
-      return { came: 'in', userId: user, next, provedAt: person.signedInAt ?? (checks.maxAge === undefined ? new Date(0) : now()) }
-    },
+    finish: finish(options),
 
     linking (actor, sealed) {
-      const proved = provedOf(actor, sealed)
+      const proved = provedOf(options, actor, sealed)
       return proved && { name: proved.name, host: new URL(proved.issuer).host }
     },
 
-    async link (by, sealed, proof) {
-      const { actor, author } = by
-      const proved = provedOf(actor, sealed)
-      const [row, account] = [await readSingleSignOn(database, actor.companyId), await accounts.byId(actor.userId)]
-      const isStill = account?.passwordVersion === proved?.link.passwordVersion && row?.issuer === proved?.issuer
-      if (proved?.companyId !== actor.companyId || !isStill) return 'expired'
-      await prove(by, proof)
-      const { companyId, issuer, subject, link: { userId } } = proved
-      const identity = { companyId, issuer, subject }
-      const known = await findIdentity(database, identity)
-      const isLinked = known === undefined &&
-        await insertIdentity(database, identity, { userId, by: 'password' }, { from: author, at: now() })
-      return isLinked || known === userId ? undefined : 'linked'
-    }
+    link: link(options)
   }
 }
 
