@@ -1,3 +1,5 @@
+import type { Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { readBacklog } from '@dispatch/tables'
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -13,30 +15,35 @@ const timeoutMs = 2_000
 
 type Backlog = Awaited<ReturnType<typeof readBacklog>>
 
+/** `gauge` makes one. `attempt` reads one of several things that a gauge tells of. */
+type Gauges = {
+  gauge: <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: (set: (value: number, labels?: Record<Label, string>) => void) => Promise<void> | void
+  ) => Gauge<Label>
+  attempt: (name: string, what: object, read: () => Promise<void> | void) => Promise<boolean>
+}
+
 /**
  * What there is at the moment of a scrape. Where the database does not answer, its gauges are left out and `dispatch_database_up` is 0.
  * So is a gauge that cannot be read.
  */
-export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void {
-  const database = get('database')
-  const log = get('log')
-  /** The gauges, and the spools, that failed at the last scrape: each is said once. */
+export function addGauges (registry: Registry, app: Pick<App, 'get'>): void {
+  const gauges = gaugesIn(registry, app.get('log'))
+  addDatabaseGauges(gauges, app)
+  addWorkGauges(gauges, app)
+  addMachineGauges(gauges, app)
+}
+
+/** A gauge that cannot be read is left out, which the log says once. */
+function gaugesIn (registry: Registry, log: Log): Gauges {
+  /** The gauges, and the spools, that failed at the last scrape. */
   const failing = new Set<string>()
-  let asked: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
-  /** A silent database is asked once, and no scrape waits for it. */
-  const backlog = (): Promise<Backlog | undefined> => {
-    if (asked === undefined || (asked.answered && performance.now() - asked.at > believed)) {
-      const question = { at: performance.now(), backlog: readBacklog(database).catch(() => undefined), answered: false }
-      void question.backlog.finally(() => {
-        question.answered = true
-      })
-      asked = question
-    }
-    return Promise.race([asked.backlog, pause(timeoutMs, undefined, { ref: false })])
-  }
 
   /** One file that cannot be read leaves the other metrics, and the answer by which the process is known to live. */
-  async function attempt (name: string, what: object, read: () => Promise<void> | void): Promise<boolean> {
+  const attempt: Gauges['attempt'] = async (name, what, read) => {
     try {
       await read()
       failing.delete(name)
@@ -48,12 +55,7 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
     }
   }
 
-  const gauge = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    read: (set: (value: number, labels?: Record<Label, string>) => void) => Promise<void> | void
-  ): Gauge<Label> =>
+  const gauge: Gauges['gauge'] = (name, help, labelNames, read) =>
     new Gauge({
       name: `dispatch_${name}`,
       help,
@@ -70,6 +72,26 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       }
     })
 
+  return { gauge, attempt }
+}
+
+/** The work that waits in the database, which is asked once at a time, however many ask: no scrape waits for a silent one. */
+function createBacklog (database: Database): () => Promise<Backlog | undefined> {
+  let asked: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
+  return () => {
+    if (asked === undefined || (asked.answered && performance.now() - asked.at > believed)) {
+      const question = { at: performance.now(), backlog: readBacklog(database).catch(() => undefined), answered: false }
+      void question.backlog.finally(() => {
+        question.answered = true
+      })
+      asked = question
+    }
+    return Promise.race([asked.backlog, pause(timeoutMs, undefined, { ref: false })])
+  }
+}
+
+function addDatabaseGauges ({ gauge }: Gauges, { get }: Pick<App, 'get'>): void {
+  const database = get('database')
   // The first one, so that it does not count the queries of the others.
   gauge('database_connections', 'Connections of this process to the database, and work that waits for one.', ['pool', 'state'], (set) => {
     for (const [pool, { open, idle, waiting }] of Object.entries(database.connectionCounts())) {
@@ -85,6 +107,11 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       set(readsReplica() ? 1 : 0)
     })
   }
+}
+
+/** What waits, and what is being done. */
+function addWorkGauges ({ gauge, attempt }: Gauges, { get }: Pick<App, 'get'>): void {
+  const backlog = createBacklog(get('database'))
   gauge('dispatches_open', 'Dispatches and steps of all companies that have not ended.', ['state'], async (set) => {
     const { dispatches: open } = await backlog() ?? {}
     if (open === undefined) return
@@ -115,6 +142,9 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
         })
       }
     })
+}
+
+function addMachineGauges ({ gauge }: Gauges, { get }: Pick<App, 'get'>): void {
   const { tls } = get('config')
   gauge('certificate_expires_seconds', 'When the certificate in the file of the service expires, Unix time.', [], async (set) => {
     if (tls !== undefined) set(new X509Certificate(await readFile(tls.cert)).validToDate.getTime() / 1000)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
@@ -31,8 +31,8 @@ type Posted = { Body: URLSearchParams }
 /** The largest form, in bytes: data of 200,000 characters, of which many are escaped. */
 const bodyLimit = 2 * 1024 * 1024
 
-/** Sending a document: a template, its data in a form, a look at the document, and the dispatch. */
-export const sendPages: FastifyPluginCallback = (app, _options, done) => {
+/** A template, and its data in a form. */
+const draftPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/send', async (request, reply) => {
     const visit = visitOf(request)
     const textOf = (name: string): string => typeof request.query[name] === 'string' ? request.query[name] : ''
@@ -85,7 +85,11 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/send/copy', { bodyLimit },
     async (request, reply) => copy(visitOf(request), reply, await readDraft(visitOf(request), request.body)))
+  done()
+}
 
+/** What would be refused, and the request as a file. */
+const checkPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Posted>('/send/validate', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
     const draft = await readKept(request)
@@ -117,7 +121,11 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
       'cache-control': 'no-store'
     }).send(pretty(requestOf(draft)))
   })
+  done()
+}
 
+/** Files, and a look at what would be sent. */
+const previewPages: FastifyPluginCallback = (app, _options, done) => {
   // The form waits as a draft until its reader comes back with a file.
   app.post<Posted>('/send/files', { bodyLimit }, async (request, reply) => {
     await readKept(request)
@@ -155,7 +163,11 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     if (!found.ok) throw new ApiRefused(found)
     return reply.page(profilesPage(visit, draft, found.body, { draft: id, profile: textOf('profile'), format: textOf('format') }))
   })
+  done()
+}
 
+/** The dispatch. */
+const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Posted>('/send/dispatch', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
     const draft = await readKept(request)
@@ -176,6 +188,14 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     return sent.ok ? reply.redirect('/console/dispatches', 303) : refused(request, reply, draft, sent)
   })
   done()
+}
+
+/** Sending a document: a template, its data in a form, a look at the document, and the dispatch. */
+export const sendPages: FastifyPluginAsync = async (app) => {
+  await app.register(draftPages)
+  await app.register(checkPages)
+  await app.register(previewPages)
+  await app.register(dispatchPages)
 }
 
 /** The address of the same page where a draft is at home: that of a test is open among tests, any other where things are real. */

@@ -1,16 +1,14 @@
-import type { Actor,AuditAuthor } from '@dispatch/accounts'
-import { canonicalJson,type Log } from '@dispatch/common'
-import { chainFault,DispatchError,latestVersion,type ServicePath } from '@dispatch/contract'
+import type { Actor, AuditAuthor } from '@dispatch/accounts'
+import { canonicalJson, type Log } from '@dispatch/common'
+import { chainFault, DispatchError, latestVersion, type ServicePath } from '@dispatch/contract'
 import type { Pipeline } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { runEvery } from '@dispatch/queue'
 import { serviceNames } from '@dispatch/services'
-import type { NewProposalBody,ProposalReview,ProposalSummary,ProposalView } from '../contract/proposals.ts'
-import {
-addProposal,type Circle,decide,listProposals,maxOpen,type ProposalRow,readProposal,removeOldProposals,
-type SummaryRow
-} from '../store/proposals.ts'
+import type { NewProposalBody, ProposalReview, ProposalSummary, ProposalView } from '../contract/proposals.ts'
+import { addProposal, type Circle, decide, listProposals, maxOpen, type ProposalRow, readProposal, removeOldProposals,
+  type SummaryRow } from '../store/proposals.ts'
 
 /** Who asks, and by which request. */
 export type Asker = { actor: Actor, requestId: string }
@@ -55,8 +53,7 @@ export type ProposalNeeds = {
 
 type Proposed = Pick<ProposalRow, 'service' | 'request' | 'sandbox'>
 
-const commandOf = ({ actor, requestId }: Asker, { service, request, sandbox }: Proposed) =>
-  ({
+const commandOf = ({ actor, requestId }: Asker, { service, request, sandbox }: Proposed) => ({
   actor,
   requestId,
   services: pathOf(service),
@@ -76,8 +73,7 @@ async function reviewOf ({ pipeline }: ProposalNeeds, asker: Asker, proposed: Pr
   return { plan, ...recipient === undefined ? {} : { recipient }, warnings, seen }
 }
 
-const viewOf = (needs: ProposalNeeds, { request, ...row }: ProposalRow): ProposalView =>
-  ({ ...summaryOf(needs, row), request })
+const viewOf = (needs: ProposalNeeds, { request, ...row }: ProposalRow): ProposalView => ({ ...summaryOf(needs, row), request })
 
 function summaryOf (needs: ProposalNeeds, row: SummaryRow): ProposalSummary {
   const { pages } = needs
@@ -96,7 +92,10 @@ function summaryOf (needs: ProposalNeeds, row: SummaryRow): ProposalSummary {
   }
 }
 
-function statusOf ({ now }: ProposalNeeds, { decision, expires_at: expiresAt }: Pick<SummaryRow, 'decision' | 'expires_at'>): ProposalView['status'] {
+function statusOf (
+  { now }: ProposalNeeds,
+  { decision, expires_at: expiresAt }: Pick<SummaryRow, 'decision' | 'expires_at'>
+): ProposalView['status'] {
   return decision ?? (expiresAt > now() ? 'open' : 'expired')
 }
 
@@ -107,27 +106,28 @@ function requireOpen (needs: ProposalNeeds, row: ProposalRow): void {
   }
 }
 
-const create = (needs: ProposalNeeds): Proposals['create'] => async (asker, { service, request, reason = null, sandbox = false }, idempotencyKey) => {
-  const { pipeline, now, newId, database } = needs
-  await pipeline.validate(commandOf(asker, { service, request, sandbox }))
-  const [at, id] = [now(), newId()]
-  const row = await addProposal(database, asker.actor, {
-    id,
-    service,
-    request,
-    reason,
-    sandbox,
-    key: idempotencyKey ?? null,
-    at,
-    expiresAt: new Date(at.getTime() + lasts)
-  })
-  if (row !== undefined && canonicalJson([row.service, row.request, row.sandbox]) !== canonicalJson([service, request, sandbox])) {
-    throw new DispatchError('idempotency_key_reused',
-      'This idempotency key was used with another proposal: take a new key for a new one.')
+const create =
+  (needs: ProposalNeeds): Proposals['create'] => async (asker, { service, request, reason = null, sandbox = false }, idempotencyKey) => {
+    const { pipeline, now, newId, database } = needs
+    await pipeline.validate(commandOf(asker, { service, request, sandbox }))
+    const [at, id] = [now(), newId()]
+    const row = await addProposal(database, asker.actor, {
+      id,
+      service,
+      request,
+      reason,
+      sandbox,
+      key: idempotencyKey ?? null,
+      at,
+      expiresAt: new Date(at.getTime() + lasts)
+    })
+    if (row !== undefined && canonicalJson([row.service, row.request, row.sandbox]) !== canonicalJson([service, request, sandbox])) {
+      throw new DispatchError('idempotency_key_reused',
+        'This idempotency key was used with another proposal: take a new key for a new one.')
+    }
+    if (row !== undefined) return { proposal: viewOf(needs, row), replayed: row.proposal_id !== id }
+    throw new DispatchError('conflict', `${maxOpen} proposals of this user wait for a decision: a person decides about them first.`)
   }
-  if (row !== undefined) return { proposal: viewOf(needs, row), replayed: row.proposal_id !== id }
-  throw new DispatchError('conflict', `${maxOpen} proposals of this user wait for a decision: a person decides about them first.`)
-}
 
 const read = (needs: ProposalNeeds): Proposals['read'] => async (asker, id) => {
   const row = await find(needs, asker.actor, id)

@@ -35,25 +35,40 @@ export type Tool = {
 
 type Operation = { operationId: string, path: string, parameters: JsonObject[], body: JsonObject | undefined }
 
+/** What the tools know of the API: its operations, and what several of their inputs have. */
+type Api = { services: readonly Operation[], service: JsonObject, request: JsonObject, operation: (id: string) => Operation }
+
+const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+const sending = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true }
+
 /** The tools of an assistant, whose inputs have the schemas of the operations behind them, as an OpenAPI document tells them. */
 export function toolsOf (document: JsonObject): Tool[] {
+  const api = apiIn(document)
+  return [...preparingTools(api), ...sendingTools(api), ...followingTools(api), searchTool]
+}
+
+/** Its \`operation\` throws for one that the document does not have. */
+function apiIn (document: JsonObject): Api {
   const operations = operationsIn(document)
-  const operation = (id: string): Operation => {
-    const found = operations.find(({ operationId }) => operationId === id)
-    if (found === undefined) throw new Error(`The tools of assistants need the operation "${id}".`)
-    return found
-  }
   const services = operations.filter(({ operationId, path }) => operationId.startsWith('dispatch') && path !== '/api/upload')
-  const service: JsonObject = {
-    type: 'string',
-    enum: services.map(({ path }) => path.slice('/api/'.length)),
-    description: 'The service, or the services of a chain in their order.'
+  return {
+    services,
+    service: {
+      type: 'string',
+      enum: services.map(({ path }) => path.slice('/api/'.length)),
+      description: 'The service, or the services of a chain in their order.'
+    },
+    request: { type: 'object', description: 'The request: describe_service tells what belongs into it.' },
+    operation (id) {
+      const found = operations.find(({ operationId }) => operationId === id)
+      if (found === undefined) throw new Error(`The tools of assistants need the operation "${id}".`)
+      return found
+    }
   }
-  const request: JsonObject = { type: 'object', description: 'The request: describe_service tells what belongs into it.' }
-  const sandbox = parameterOf(operation('dispatchSms'), 'sandbox')
-  const dispatchId = parameterOf(operation('readDispatch'), 'id')
-  const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
-  const sending = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true }
+}
+
+/** What belongs into a request, and what comes of a template. */
+function preparingTools ({ services, service, operation }: Api): Tool[] {
   return [
     {
       name: 'describe_service',
@@ -91,7 +106,14 @@ export function toolsOf (document: JsonObject): Tool[] {
             content: [{ type: 'resource', resource: { uri: path, mimeType: answer.contentType, blob: answer.bytes.toString('base64') } }]
           }
       }
-    },
+    }
+  ]
+}
+
+/** A request is checked, and sent or proposed. */
+function sendingTools ({ service, request, operation }: Api): Tool[] {
+  const sandbox = parameterOf(operation('dispatchSms'), 'sandbox')
+  return [
     {
       name: 'validate',
       title: 'Validate a request',
@@ -136,7 +158,14 @@ export function toolsOf (document: JsonObject): Tool[] {
       annotations: reading,
       scopes: ['send', 'propose'],
       call: async ({ id }, { ask }) => answered(await ask('GET', `/api/v1/proposals/${segment(id)}`))
-    },
+    }
+  ]
+}
+
+/** What has become of dispatches. */
+function followingTools ({ operation }: Api): Tool[] {
+  const dispatchId = parameterOf(operation('readDispatch'), 'id')
+  return [
     {
       name: 'find_dispatches',
       title: 'Find dispatches',
@@ -176,21 +205,22 @@ export function toolsOf (document: JsonObject): Tool[] {
         const link = console === undefined ? 'the console of the service' : `${console}/dispatches/${segment(dispatchId)}`
         return told({ status: 'a person decides', link })
       }
-    },
-    {
-      name: 'search_documentation',
-      title: 'Search the documentation',
-      description: 'Finds parts of the documentation of this service.',
-      inputSchema: schema({ query: { type: 'string', minLength: 2, maxLength: 200, description: 'A few words.' } }, ['query']),
-      annotations: reading,
-      scopes: [],
-      async call ({ query }, { ask }) {
-        const answer = await ask('GET', `/docs/search.json?q=${encodeURIComponent(textOf(query))}`)
-        // A service may be without its documentation.
-        return answer.status === 200 ? told(((jsonOf(answer) as JsonObject)['data'] as Json[]).slice(0, maxFound)) : answered(answer)
-      }
     }
   ]
+}
+
+const searchTool: Tool = {
+  name: 'search_documentation',
+  title: 'Search the documentation',
+  description: 'Finds parts of the documentation of this service.',
+  inputSchema: schema({ query: { type: 'string', minLength: 2, maxLength: 200, description: 'A few words.' } }, ['query']),
+  annotations: reading,
+  scopes: [],
+  async call ({ query }, { ask }) {
+    const answer = await ask('GET', `/docs/search.json?q=${encodeURIComponent(textOf(query))}`)
+    // A service may be without its documentation.
+    return answer.status === 200 ? told(((jsonOf(answer) as JsonObject)['data'] as Json[]).slice(0, maxFound)) : answered(answer)
+  }
 }
 
 function schema (properties: JsonObject, required: string[] = []): Tool['inputSchema'] {
