@@ -165,7 +165,7 @@ const mebibyte = 1024 * 1024
 
 /** Creates the server of the service, ready to listen. Closing it finishes the open requests. Throws a CertificateError. */
 export async function createServer (app: App, logger: FastifyBaseLogger): Promise<FastifyInstance> {
-  const server = await openServer(app, {
+  const server = await openServer(app.get, {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     requestIdHeader: false,

@@ -5,7 +5,7 @@ import { createFreshness } from '@dispatch/database'
 import { randomUUIDv7 } from 'node:crypto'
 import { container, instanceCachingFactory } from 'tsyringe'
 import type { Config } from './config/config.ts'
-import type { AppDependencies, Factories, Get } from './container/dependencies.ts'
+import type { Dependencies, Factories, Get } from './container/dependencies.ts'
 import { dispatches } from './container/dispatches.ts'
 import { documents } from './container/documents.ts'
 import { people } from './container/people.ts'
@@ -18,7 +18,8 @@ import type { Resolve } from './features/token.ts'
 import { admissionLimits } from './hooks/admission-control.ts'
 import { transportLimits } from './server/transport-limits.ts'
 
-export type { AppDependencies } from './container/dependencies.ts'
+/** What stands in a container in the place of what it would make. */
+export type Replacements = Partial<Dependencies>
 
 /**
  * The service with all its dependencies and its features, bound to what they need. `close` waits for the running dispatches, then closes
@@ -30,7 +31,7 @@ export type App = { get: Get, find: Resolve, features: readonly BoundFeature[], 
  * How each dependency is created from others, when it is first requested. tsyringe's decorators inject into constructors of classes, by
  * types that Node's type stripping removes. The dependencies are made by functions, so factories are registered by name.
  */
-const factories: Factories = {
+const factories: Factories<keyof Dependencies> = {
   newId: () => () => randomUUIDv7(),
   transportLimits: () => transportLimits,
   admissionLimits: () => admissionLimits,
@@ -50,7 +51,7 @@ const factories: Factories = {
  * `features` replaces those of the installation.
  * Any dependency can be replaced under its name.
  */
-export type AppOptions = Opening & { features?: readonly Feature[] } & Partial<AppDependencies>
+export type AppOptions = Opening & { features?: readonly Feature[] } & Replacements
 
 /**
  * Opens the database (`databaseUrl`), waits until it can be reached, migrates its schema, loads the providers and creates the dependencies.
@@ -77,7 +78,7 @@ export async function createApp (
 }
 
 /** The container: what the factories and the features make, and what a start puts beside it. Throws where two bring the same. */
-function createRegistry (found: readonly Feature[], replacements: Partial<AppDependencies>): Registry {
+function createRegistry (found: readonly Feature[], replacements: Replacements): Registry {
   const dependencies = container.createChildContainer()
   const ofFeatures = new Map<string, string>()
   const requireFree = (name: string): void => {
@@ -94,7 +95,7 @@ function createRegistry (found: readonly Feature[], replacements: Partial<AppDep
     features: found.map((feature): BoundFeature => feature.bind((token) => registry.find(token)))
   }
   const { get, features } = registry
-  for (const name of Object.keys(factories) as (keyof AppDependencies)[]) {
+  for (const name of Object.keys(factories) as (keyof Dependencies)[]) {
     dependencies.register(name, { useFactory: instanceCachingFactory(() => factories[name]?.(get)) })
   }
   for (const { name: feature, provisions } of features) {

@@ -12,6 +12,7 @@ import { requireHttps } from '../plugins/config/config-transport.ts'
 import { type Config, readConfig } from '../plugins/config/config.ts'
 import { prepareDatabase } from '../plugins/config/prepare-database.ts'
 import { type App, createApp } from '../plugins/container.ts'
+import type { Get } from '../plugins/container/dependencies.ts'
 import { createLogger, logOutput, standardOutput } from '../plugins/hooks/logging.ts'
 import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
 import { answerWhileStarting } from '../plugins/server/starting.ts'
@@ -106,19 +107,19 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   end.signal.throwIfAborted()
   await whileStarting.disposeAsync()
   const address = await server.listen({ host: config.host, port: starting.port })
-  if (config.httpPort !== undefined) opened.adopt(await refusePlain(app, config.host, config.httpPort), endPlain)
+  if (config.httpPort !== undefined) opened.adopt(await refusePlain(app.get, config.host, config.httpPort), endPlain)
   if (config.environment === 'development') {
     output.write(welcome(address, new Date(), config.showsConsole ? `${address}/console` : undefined))
   }
   if (config.demoCatalog !== undefined) opened.use(await buildDemoCatalog(config.demoCatalog, app))
   // Opened last, so that it comes before everything is closed.
-  opened.defer(() => leave(app, config, { end, log }))
+  opened.defer(() => leave(app.get, config, { end, log }))
 }
 
 /** Answers on for a while, so that load balancers notice first that the process stops. A second signal ends the wait, and the process. */
-async function leave (app: App, { drainDelay: seconds }: Config, { end, log }: Pick<Starting, 'end' | 'log'>): Promise<void> {
+async function leave (get: Get<'leaving'>, { drainDelay: seconds }: Config, { end, log }: Pick<Starting, 'end' | 'log'>): Promise<void> {
   if (end.signal.reason !== 'SIGTERM' || seconds === 0) return
-  app.get('leaving').abort()
+  get('leaving').abort()
   log.info({ seconds }, 'not ready any more; requests are still answered')
   await pause(seconds * 1000)
 }
@@ -138,7 +139,7 @@ async function startApp (config: Config, databaseUrl: string, { opened, end, log
         throw error
       })
       opened.defer(app.close)
-      metrics?.show(app)
+      metrics?.show(app.get)
       return app
     } catch (error) {
       if (end.signal.aborted || !isPassingOutage(error)) throw error
@@ -167,7 +168,7 @@ async function openMetrics ({ metrics }: Config, opened: AsyncDisposableStack, l
 
 type Metrics = Awaited<ReturnType<typeof import('../plugins/metrics/server.ts').openMetrics>>
 
-async function refusePlain ({ get }: App, host: string, port: number): Promise<Server> {
+async function refusePlain (get: Get<'transportLimits'>, host: string, port: number): Promise<Server> {
   const plain = createHttpRefusalServer(get('transportLimits'))
   plain.listen(port, host)
   await once(plain, 'listening')

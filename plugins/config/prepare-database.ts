@@ -1,12 +1,15 @@
 import { seedDemo } from '@dispatch/core'
 import type { App } from '../container.ts'
+import type { Get } from '../container/dependencies.ts'
 import { refuseDevelopmentDefaults } from './production-checks.ts'
 
 /**
  * Brings in what features have for a database. In development it seeds a new database with demo data; production refuses a database with
  * demo data.
  */
-export async function prepareDatabase ({ get, features }: App): Promise<void> {
+export async function prepareDatabase ({ get, features }: Pick<App, 'features'> & {
+  get: Get<'config' | 'accounts' | 'database' | 'now' | 'log'>
+}): Promise<void> {
   if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
   for (const { prepare } of features) await prepare?.()
   if (get('config').environment === 'development' && await seedDemo(get('database'), get('now')())) {

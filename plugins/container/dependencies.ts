@@ -23,8 +23,8 @@ import type { SimulatedVendor } from '../routes/simulated-vendor.ts'
 import type { TransportLimits } from '../server/transport-limits.ts'
 import type { Traces } from '../traces/traces.ts'
 
-/** Every dependency of the service, by its name in the container. */
-export type AppDependencies = {
+/** What a process has: its settings, clock, keys, database and logs. */
+export type Process = {
   config: Config
   now: () => Date
   newId: () => string
@@ -38,6 +38,21 @@ export type AppDependencies = {
   /** How far this machine's clock is from the database's, in seconds, measured at the start. */
   clockSkew: number
   freshness: Freshness
+  /** Aborted when load balancers are to send nothing more. */
+  leaving: AbortController
+  transportLimits: TransportLimits
+  admissionLimits: AdmissionLimits
+  /** The companies whose clients have begun a request lately: beside them, others get less. */
+  othersLately: RecentOthers
+  queue: Queue
+  changes: Changes
+  /** The requests of companies, which they can read. */
+  requestLog: RequestLog
+  exchangeLog: ExchangeLog
+}
+
+/** Who signs in, and what they may. */
+export type People = {
   accounts: Accounts
   credentials: Credentials
   /** Measures how long passwords take, once in a process. */
@@ -68,8 +83,10 @@ export type AppDependencies = {
   rateLimiters: RateLimiters
   /** Meters all requests of each user; undefined where they are not limited. */
   requestMeter: Meter | undefined
-  /** Aborted when load balancers are to send nothing more. */
-  leaving: AbortController
+}
+
+/** Providers, their configurations, and what vendors send. */
+export type Providers = {
   configurations: Configurations
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
@@ -80,15 +97,6 @@ export type AppDependencies = {
   /** Undefined where the operator has not set it up. */
   peppol: Peppol | undefined
   connections: Connections
-  templates: Templates
-  /** Undefined where documents are stored as they are. */
-  dataKeys: DataKeys | undefined
-  files: FileStore
-  receive: Receive
-  documentLinks: DocumentLinks
-  downloads: Downloads
-  documentUrl: DocumentUrl
-  addresses: Addresses
   catalogPlaces: readonly CatalogPlace[]
   /** Runs providers in processes of their own. */
   sandbox: LazySandbox
@@ -103,13 +111,36 @@ export type AppDependencies = {
   providerAdministration: ProviderAdministration
   breakers: Breakers
   network: Network
+  fetchJson: FetchJson
+  /** In development only. */
+  simulatedVendor: SimulatedVendor
+  simulatorState: (companyId: number) => State
+  /** Events of vendors that wait on the disk. */
+  waitingEvents: Pick<AtomicFiles, 'count'>
+}
+
+/** Templates, documents and their files. */
+export type Documents = {
+  templates: Templates
+  /** Undefined where documents are stored as they are. */
+  dataKeys: DataKeys | undefined
+  files: FileStore
+  receive: Receive
+  documentLinks: DocumentLinks
+  downloads: Downloads
+  documentUrl: DocumentUrl
   documentSpool: DocumentSpool
   renderer: Renderer
-  transportLimits: TransportLimits
-  admissionLimits: AdmissionLimits
-  /** The companies whose clients have begun a request lately: beside them, others get less. */
-  othersLately: RecentOthers
   templateWorkers: TemplateWorkers
+  /** The files that companies have uploaded, of the feature that brings them. */
+  shelves: readonly FileShelf[]
+  /** What names files of companies and waits. */
+  fileUses: readonly FileUse[]
+}
+
+/** The way of a dispatch, and what is told of it. */
+export type Dispatches = {
+  addresses: Addresses
   /** How long a client waits for a synchronous dispatch, in seconds. */
   synchronousLimit: number
   leases: Leases
@@ -123,34 +154,22 @@ export type AppDependencies = {
   recipients: readonly RecipientBook[]
   /** What companies want two people for, of the feature that brings it. */
   approvalDesks: readonly ApprovalDesk[]
-  /** The files that companies have uploaded, of the feature that brings them. */
-  shelves: readonly FileShelf[]
-  /** What names files of companies and waits. */
-  fileUses: readonly FileUse[]
   /** What features keep of dispatches. */
   dispatchRows: readonly DispatchRows[]
   /** What the tables of features hold of persons. */
   holders: readonly Holder[]
   pipelineParts: PipelineParts
   pipeline: Pipeline
-  queue: Queue
-  changes: Changes
-  /** The requests of companies, which they can read. */
-  requestLog: RequestLog
-  exchangeLog: ExchangeLog
-  fetchJson: FetchJson
-  /** In development only. */
-  simulatedVendor: SimulatedVendor
-  simulatorState: (companyId: number) => State
-  /** Events of vendors that wait on the disk. */
-  waitingEvents: Pick<AtomicFiles, 'count'>
   statusQuery: StatusQuery
   onStatusChange: OnStatusChange
   onReply: OnReply
 }
 
-/** Finds a dependency by its name. */
-export type Get = <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name]
+/** What the container has, by name. Nothing takes all of it: see {@link Get}. */
+export type Dependencies = Process & People & Providers & Documents & Dispatches
+
+/** Finds a dependency by its name. `Used`: the names that whoever takes it may ask for. */
+export type Get<Used extends keyof Dependencies = keyof Dependencies> = <Name extends Used>(name: Name) => Dependencies[Name]
 
 /** How dependencies are created from others, when they are first requested. */
-export type Factories = { [Name in keyof AppDependencies]?: (get: Get) => AppDependencies[Name] }
+export type Factories<Made extends keyof Dependencies> = { [Name in Made]?: (get: Get) => Dependencies[Name] }

@@ -1,10 +1,10 @@
 import { createJobs, createLeases, createPipeline, createReleaseQueue, createReplyHandler, createStatusChangeHandler, createStatusQuery,
   demo, leaseTimes, startWorker, type Worker } from '@dispatch/core'
 import type { Config } from '../config/config.ts'
-import type { Factories, Get } from './dependencies.ts'
+import type { Dispatches, Factories, Get } from './dependencies.ts'
 
 /** Creates the way of a dispatch, and the work beside requests. */
-export const dispatches: Factories = {
+export const dispatches: Factories<keyof Dispatches> = {
   synchronousLimit: () => 120,
   addresses: (get) => ({
     document: get('documentUrl'),
@@ -74,7 +74,20 @@ export const dispatches: Factories = {
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
 /** Starts the background work: queued and uncertain dispatches, status queries, retention. */
-export async function beginWork (get: Get): Promise<Worker> {
+export async function beginWork (get: Get<
+  | 'database'
+  | 'host'
+  | 'log'
+  | 'queue'
+  | 'onStatusChange'
+  | 'statusQuery'
+  | 'pipelineParts'
+  | 'pipeline'
+  | 'config'
+  | 'dispatchRows'
+  | 'notices'
+  | 'files'
+>): Promise<Worker> {
   return startWorker({
     database: get('database'),
     host: get('host'),

@@ -6,10 +6,10 @@ import { createDocumentSpool } from '@dispatch/vendor-io'
 import { join } from 'node:path'
 import { openKeysPlace } from '../config/data-keys.ts'
 import { openFiles } from '../config/files.ts'
-import type { Factories } from './dependencies.ts'
+import type { Documents, Factories } from './dependencies.ts'
 
 /** Creates documents and their files. */
-export const documents: Factories = {
+export const documents: Factories<keyof Documents> = {
   renderer: () => createRenderer(),
   templateWorkers: () => createTemplateWorkers(),
   dataKeys (get) {

@@ -4,10 +4,10 @@ import { type BruteForceGuard, createAccounts, createApiKeys, createAuthenticati
   createUnknownSecrets, createUsers, measureHashing, type Meter } from '@dispatch/accounts'
 import { createOpenId } from '@dispatch/vendor-io'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
-import type { Factories, Get } from './dependencies.ts'
+import type { Factories, Get, People } from './dependencies.ts'
 
 /** Creates who signs in, and what they may: accounts, sessions, companies. */
-export const people: Factories = {
+export const people: Factories<keyof People> = {
   accounts: (get) => createAccounts(get('database'), get('freshness')),
   measurePasswords: () => measureHashing,
   unknownSecrets: () => createUnknownSecrets(),
@@ -97,13 +97,13 @@ export const people: Factories = {
 const minute = 60
 
 /** A rate limiter for each limit that is not off. */
-function limitersOf (get: Get): RateLimiters {
+function limitersOf (get: Get<'config' | 'database'>): RateLimiters {
   const { requests: _, ...ofRoutes } = get('config').limits
   const limits = Object.entries(ofRoutes).filter(([, quota]) => quota > 0)
   return Object.fromEntries(limits.map(([name, quota]) => [name, createRateLimiter(get('database'), { name, quota, window: minute })]))
 }
 
-function requestMeterOf (get: Get): Meter | undefined {
+function requestMeterOf (get: Get<'config' | 'database' | 'log' | 'now'>): Meter | undefined {
   const { requests: quota } = get('config').limits
   return quota === 0 ? undefined : createMeter(get('database'), { name: 'requests', quota, window: minute }, {
     now: get('now'),
@@ -115,7 +115,7 @@ function requestMeterOf (get: Get): Meter | undefined {
  * Per minute, an address may try as many wrong passwords as it may request tokens; per 15 minutes, an account takes five times as many, and
  * a user as many wrong codes of a second factor.
  */
-function bruteForceGuardOf (get: Get): BruteForceGuard | undefined {
+function bruteForceGuardOf (get: Get<'config' | 'database' | 'now'>): BruteForceGuard | undefined {
   const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
   if (auth === 0) return undefined
   return createBruteForceGuard({

@@ -5,10 +5,10 @@ import { createFetchJson, createNetwork, createPeppol } from '@dispatch/vendor-i
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { createSimulatedVendor } from '../routes/simulated-vendor.ts'
-import type { Factories, Get } from './dependencies.ts'
+import type { Factories, Get, Providers } from './dependencies.ts'
 
 /** Creates providers, their configurations, and what vendors send. */
-export const providers: Factories = {
+export const providers: Factories<keyof Providers> = {
   configurations: (get) =>
     createConfigurations(get('database'), get('freshness'), { listConnections: get('connections').list, sources: get('providerSources') }),
   configurationService: (get) =>
@@ -56,7 +56,7 @@ export const providers: Factories = {
 }
 
 /** What calls about a configuration itself need. */
-function ownCalls (get: Get) {
+function ownCalls (get: Get<'connections' | 'selectableProviders' | 'keyring' | 'network' | 'database' | 'log' | 'now' | 'newId'>) {
   return {
     connections: get('connections'),
     host: get('selectableProviders'),

@@ -15,14 +15,14 @@ import { openKeyring } from '../config/master-keys.ts'
 import { accessEndsOf, type BoundFeature, type Feature } from '../features/feature.ts'
 import { migrationsOf } from '../features/find-features.ts'
 import type { Resolve } from '../features/token.ts'
-import type { AppDependencies, Get } from './dependencies.ts'
+import type { Dependencies, Get } from './dependencies.ts'
 import { beginWork } from './dispatches.ts'
 
 /** The container. `put` adds what a start has opened, unless it is replaced. `find`: what features provide. */
 export type Registry = {
   get: Get
   find: Resolve
-  put: <Name extends keyof AppDependencies>(name: Name, dependency: AppDependencies[Name]) => void
+  put: <Name extends keyof Dependencies>(name: Name, dependency: Dependencies[Name]) => void
   features: readonly BoundFeature[]
 }
 
@@ -41,7 +41,7 @@ export type Start = Registry & {
   config: Config
   opening: Opening
   found: readonly Feature[]
-  replacements: Partial<AppDependencies>
+  replacements: Partial<Dependencies>
   opened: AsyncDisposableStack
 }
 

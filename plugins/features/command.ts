@@ -1,8 +1,8 @@
-import type { AppDependencies } from '../container/dependencies.ts'
+import type { Dependencies } from '../container/dependencies.ts'
 
 /** What a command of a feature works with. The service may run beside it, or be down. */
 export type CommandTools = Pick<
-  AppDependencies,
+  Dependencies,
   'catalogPlaces' | 'config' | 'database' | 'keyring' | 'log' | 'network' | 'now' | 'sandbox'
 >
 

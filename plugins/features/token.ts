@@ -1,4 +1,4 @@
-import type { AppDependencies } from '../container/dependencies.ts'
+import type { Dependencies } from '../container/dependencies.ts'
 
 declare const type: unique symbol
 
@@ -16,9 +16,9 @@ export function token<Dependency> (name: string): Token<Dependency> {
 }
 
 /** What the service itself provides, by its names: `needs: { ...service('database', 'now') }`. */
-export function service<Name extends keyof AppDependencies> (...names: Name[]): { readonly [One in Name]: Token<AppDependencies[One]> } {
+export function service<Name extends keyof Dependencies> (...names: Name[]): { readonly [One in Name]: Token<Dependencies[One]> } {
   const tokens: [string, Token<unknown>][] = names.map((name) => [name, { name, by: 'service' }])
-  return Object.fromEntries(tokens) as { readonly [One in Name]: Token<AppDependencies[One]> }
+  return Object.fromEntries(tokens) as { readonly [One in Name]: Token<Dependencies[One]> }
 }
 
 /** What a feature needs, each under the name by which it uses it. */

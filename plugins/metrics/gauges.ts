@@ -5,13 +5,18 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
-import type { App } from '../container.ts'
+import type { Get } from '../container/dependencies.ts'
 
 /** Milliseconds for which the counts of the database are believed: several scrapers cost one query. */
 const believed = 5_000
 
 /** Milliseconds that a scrape waits for the database. */
 const timeoutMs = 2_000
+
+type WorkNeeds = 'database' | 'leases' | 'breakers' | 'outcomeSpool' | 'waitingEvents'
+type MachineNeeds = 'config' | 'sandbox' | 'clockSkew'
+/** What the gauges are read from. */
+export type GaugeNeeds = 'log' | 'database' | WorkNeeds | MachineNeeds
 
 type Backlog = Awaited<ReturnType<typeof readBacklog>>
 
@@ -30,11 +35,11 @@ type Gauges = {
  * What there is at the moment of a scrape. Where the database does not answer, its gauges are left out and `dispatch_database_up` is 0.
  * So is a gauge that cannot be read.
  */
-export function addGauges (registry: Registry, app: Pick<App, 'get'>): void {
-  const gauges = gaugesIn(registry, app.get('log'))
-  addDatabaseGauges(gauges, app)
-  addWorkGauges(gauges, app)
-  addMachineGauges(gauges, app)
+export function addGauges (registry: Registry, get: Get<GaugeNeeds>): void {
+  const gauges = gaugesIn(registry, get('log'))
+  addDatabaseGauges(gauges, get)
+  addWorkGauges(gauges, get)
+  addMachineGauges(gauges, get)
 }
 
 /** A gauge that cannot be read is left out, which the log says once. */
@@ -90,7 +95,7 @@ function createBacklog (database: Database): () => Promise<Backlog | undefined> 
   }
 }
 
-function addDatabaseGauges ({ gauge }: Gauges, { get }: Pick<App, 'get'>): void {
+function addDatabaseGauges ({ gauge }: Gauges, get: Get<'database'>): void {
   const database = get('database')
   // The first one, so that it does not count the queries of the others.
   gauge('database_connections', 'Connections of this process to the database, and work that waits for one.', ['pool', 'state'], (set) => {
@@ -110,7 +115,7 @@ function addDatabaseGauges ({ gauge }: Gauges, { get }: Pick<App, 'get'>): void 
 }
 
 /** What waits, and what is being done. */
-function addWorkGauges ({ gauge, attempt }: Gauges, { get }: Pick<App, 'get'>): void {
+function addWorkGauges ({ gauge, attempt }: Gauges, get: Get<WorkNeeds>): void {
   const backlog = createBacklog(get('database'))
   gauge('dispatches_open', 'Dispatches and steps of all companies that have not ended.', ['state'], async (set) => {
     const { dispatches: open } = await backlog() ?? {}
@@ -144,7 +149,7 @@ function addWorkGauges ({ gauge, attempt }: Gauges, { get }: Pick<App, 'get'>): 
     })
 }
 
-function addMachineGauges ({ gauge }: Gauges, { get }: Pick<App, 'get'>): void {
+function addMachineGauges ({ gauge }: Gauges, get: Get<MachineNeeds>): void {
   const { tls } = get('config')
   gauge('certificate_expires_seconds', 'When the certificate in the file of the service expires, Unix time.', [], async (set) => {
     if (tls !== undefined) set(new X509Certificate(await readFile(tls.cert)).validToDate.getTime() / 1000)

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Gauge } from 'prom-client'
-import type { App } from '../container.ts'
-import { addGauges } from './gauges.ts'
+import type { Get } from '../container/dependencies.ts'
+import { addGauges, type GaugeNeeds } from './gauges.ts'
 import { createMetrics } from './metrics.ts'
 
 /** Milliseconds that a scraper may take for its request. */
@@ -17,7 +17,7 @@ const timeoutMs = 5_000
 export async function openMetrics (
   { host, port }: { host: string, port: number },
   log: Log
-): Promise<{ url: string, show: (app: Pick<App, 'get'>) => void, close: () => Promise<void> }> {
+): Promise<{ url: string, show: (get: Get<GaugeNeeds>) => void, close: () => Promise<void> }> {
   const { registry, close } = createMetrics()
   const name = 'dispatch_database_up'
   new Gauge({ name, help: 'The process waits for its database.', registers: [registry] }).set(0)
@@ -39,9 +39,9 @@ export async function openMetrics (
   const { address, family, port: opened } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${opened}/metrics`,
-    show (app) {
+    show (get) {
       registry.removeSingleMetric(name)
-      addGauges(registry, app)
+      addGauges(registry, get)
     },
     async close () {
       close()

@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Server } from 'node:https'
-import type { App } from '../container.ts'
+import type { Get } from '../container/dependencies.ts'
 import { proxyTest } from '../hooks/https.ts'
 import { boundConnections } from './connection-limits.ts'
 import { type CertificatePair, readCertificatePair, secureOptions, watchCertificatePair } from './tls.ts'
@@ -8,7 +8,10 @@ import { type CertificatePair, readCertificatePair, secureOptions, watchCertific
 type Options = Omit<FastifyServerOptions, 'http' | 'https' | 'requestTimeout'>
 
 /** Opens the HTTP server, with TLS if the service has a certificate, and with the transport limits. Throws a CertificateError. */
-export async function openServer ({ get }: Pick<App, 'get'>, options: Options): Promise<FastifyInstance> {
+export async function openServer (
+  get: Get<'transportLimits' | 'config' | 'log' | 'now'>,
+  options: Options
+): Promise<FastifyInstance> {
   const limits = get('transportLimits')
   const { tls, trustedProxies } = get('config')
   const http = { headersTimeout: limits.head, connectionsCheckingInterval: limits.checkInterval, requireHostHeader: false }

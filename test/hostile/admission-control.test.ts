@@ -1,9 +1,10 @@
 import { createRecentOthers } from '@dispatch/common'
+import type { Renderer } from '@dispatch/documents'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { AppDependencies } from '../../plugins/container.ts'
+import type { Replacements } from '../../plugins/container.ts'
 import { type AdmissionLimits, admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { createGate } from '../support/gate.ts'
 import { contains, has } from '../support/matching.ts'
@@ -13,10 +14,10 @@ import { admin, type Answer, invoiceRequest, type Login, startService } from '..
 const hour = 3_600_000
 
 /** A service where nobody gives up a turn before the answer, unless told; documents are begun, and made once the gate is open. */
-async function open (t: Test, changes: Partial<AdmissionLimits>, more: Partial<AppDependencies> = {}) {
+async function open (t: Test, changes: Partial<AdmissionLimits>, more: Replacements = {}) {
   const gate = createGate()
   let begun = 0
-  const renderer: AppDependencies['renderer'] = {
+  const renderer: Renderer = {
     ...quickRenderer,
     render (job) {
       begun++

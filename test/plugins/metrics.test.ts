@@ -37,7 +37,7 @@ await t.test('before there is a database, that alone is told', async (t) => {
   t.equal(valueOf(text, 'database_up'), 0)
   lacks(t, text, 'dispatch_jobs')
 })
-show(service.app)
+show(service.app.get)
 
 const sms = (phoneNumber: string): object => ({ sms: { phoneNumber, message: 'Hello.' } })
 const installed = spawnSync('promtool', ['--version']).status === 0 ? false : 'promtool is not installed'
@@ -110,7 +110,7 @@ await t.test('what there is at the moment is read at the scrape', async (t) => {
 
 await t.test('a clock that is behind that of the database is a negative skew', async (t) => {
   const registry = new Registry()
-  addGauges(registry, { get: (name) => name === 'clockSkew' ? 3 as never : service.app.get(name) })
+  addGauges(registry, (name) => name === 'clockSkew' ? 3 as never : service.app.get(name))
   t.equal(valueOf(await registry.metrics(), 'clock_skew_seconds'), -3)
 })
 
@@ -122,7 +122,7 @@ await t.test('what cannot be read is left out, and is said once', async (t) => {
   let spool: unknown = unreadable
   const replaced = (name: string): unknown =>
     ({ log, outcomeSpool: spool, config: { ...service.app.get('config'), tls: { cert: '/nowhere/certificate.pem' } } })[name]
-  addGauges(registry, { get: (name) => (replaced(name) ?? service.app.get(name)) as never })
+  addGauges(registry, (name) => (replaced(name) ?? service.app.get(name)) as never)
   for (let scrapes = 0; scrapes < 2; scrapes++) {
     const text = await registry.metrics()
     t.equal(valueOf(text, 'runs'), 0)

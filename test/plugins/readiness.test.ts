@@ -21,7 +21,7 @@ const proxy = await databaseProxy(server.url)
 t.teardown(proxy.close)
 const service = await startService(t, { databaseUrl: proxy.url, config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
 const metrics = await openMetrics({ host: '127.0.0.1', port: 0 }, service.app.get('log'))
-metrics.show(service.app)
+metrics.show(service.app.get)
 t.teardown(metrics.close)
 
 const set = (setting: string): Promise<void> =>

@@ -2,7 +2,7 @@ import { createCompanies, hashPassword } from '@dispatch/accounts'
 import type { Role } from '@dispatch/contract'
 import { demo } from '@dispatch/core'
 import { openDatabase } from '@dispatch/database'
-import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
+import { createRenderer, createTemplateWorkers, type Renderer } from '@dispatch/documents'
 import { loadProvider, type PassedTrials } from '@dispatch/host'
 import { makeIndexes } from '@dispatch/tables'
 import { hash } from 'node:crypto'
@@ -14,9 +14,9 @@ import type { Test } from 'tap'
 import { createServer } from '../../plugins/app.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
-import { type App, type AppDependencies, createApp } from '../../plugins/container.ts'
+import { type App, createApp, type Replacements } from '../../plugins/container.ts'
 import type { Feature } from '../../plugins/features/feature.ts'
-import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
+import { type AdmissionLimits, admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { createErrors } from './documented.ts'
 import { templateDatabase, testDatabase } from './postgres.ts'
@@ -98,7 +98,7 @@ export async function seededEnvironment (t: Test): Promise<{ DATABASE_URL: strin
   return { DATABASE_URL: await seededDatabase(t), DISPATCH_MASTER_KEY: masterKey }
 }
 
-const noRenderer: AppDependencies['renderer'] = {
+const noRenderer: Renderer = {
   render: () => Promise.reject(new Error('Nothing is rendered here.')),
   close: () => Promise.resolve()
 }
@@ -107,7 +107,7 @@ const noRenderer: AppDependencies['renderer'] = {
 const everyWarning = { max: Infinity, within: 60_000 }
 
 /** Tests come in a hurry, all from one address, one large body after the other. */
-const hurried: AppDependencies['admissionLimits'] = {
+const hurried: AdmissionLimits = {
   ...admissionLimits,
   largeBodyDrainRate: Infinity,
   tarpit: { ...admissionLimits.tarpit, burst: 1_000_000 }
@@ -135,7 +135,7 @@ const loadOnce: typeof loadProvider = (folder, digest, limit) => {
  */
 const threads = { renderer: createRenderer(), templateWorkers: createTemplateWorkers() }
 const close = (): Promise<void> => Promise.resolve()
-const lastingThreads: Pick<AppDependencies, 'renderer' | 'templateWorkers'> = {
+const lastingThreads: Pick<Replacements, 'renderer' | 'templateWorkers'> = {
   renderer: { ...threads.renderer, close },
   templateWorkers: { ...threads.templateWorkers, close }
 }
@@ -143,7 +143,7 @@ const lastingThreads: Pick<AppDependencies, 'renderer' | 'templateWorkers'> = {
 type Starting = {
   databaseUrl?: string
   config?: Partial<Config>
-  replacements?: Partial<AppDependencies>
+  replacements?: Replacements
   features?: readonly Feature[]
   time?: (() => Date) | undefined
 }

@@ -1,12 +1,12 @@
 import { createCompanies, hashPassword } from '@dispatch/accounts'
-import type { Rendered } from '@dispatch/documents'
+import type { Rendered, Renderer } from '@dispatch/documents'
 import { randomUUID } from 'node:crypto'
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { type Config, readConfig } from '../../../plugins/config/config.ts'
 import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
-import { type App, type AppDependencies, createApp } from '../../../plugins/container.ts'
+import { type App, createApp } from '../../../plugins/container.ts'
 
 export type Bench = { app: App, config: Config, users: readonly [User, ...User[]] }
 type User = { email: string, password: string }
@@ -31,9 +31,9 @@ export type BenchAppOptions = {
 /** A PDF without rendering, and without pages: as little as a file that is really written can have. */
 const empty: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7\n'), contentType: 'application/pdf', pages: 1, signatures: [] }
 
-const unrendered: AppDependencies['renderer'] = {
+const unrendered: Renderer = {
   // An invoice asks for no other format.
-  render: (() => Promise.resolve(empty)) as AppDependencies['renderer']['render'],
+  render: (() => Promise.resolve(empty)) as Renderer['render'],
   close: () => Promise.resolve()
 }
 

@@ -7,7 +7,7 @@ import type { InboundState } from '../../../core/packages/tables/schema.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import type { Config } from '../../../plugins/config/config.ts'
-import type { AppDependencies } from '../../../plugins/container.ts'
+import type { Replacements } from '../../../plugins/container.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -172,7 +172,7 @@ export async function hookService (
   t: Test,
   { config = {}, replacements = {}, databaseUrl }: {
     config?: Partial<Config>
-    replacements?: Partial<AppDependencies>
+    replacements?: Replacements
     databaseUrl?: string
   } = {}
 ): Promise<HookService> {
