@@ -209,8 +209,76 @@ export function openDatabase (
     new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }), plugins })
   ) as [Kysely<StoredTables>, Kysely<StoredTables>, Kysely<StoredTables>]
   const ofCompanies = companyTransactions(companies, { connections, limits, through, plugins, time })
-  // Each transaction has committed without waiting for the disk: its locks are free, and others see its changes. A flush writes all of them
-  // to the disk. What was committed later is never on the disk without what was committed before, so no order is lost in a crash.
+  const callFunction = createFunctionCalls({ companies, ofCompanies, flusher, limits, through, time })
+  const read = replica &&
+    openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, plugins, onError, time })
+  const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
+  return {
+    get now () {
+      return moment()
+    },
+    async time () {
+      const { rows: [asked] } = await sql<{ now: Date }>`select ${moment()} as now`.execute(owner)
+      if (asked === undefined) throw new TypeError('The database told no time.')
+      return asked.now
+    },
+    life: createLifeMemory(),
+    owner,
+    vital,
+    async onServer (work) {
+      if (directUrl === undefined) return work(owner)
+      const { healthy: pool } = openConnections(direct, { name: 'migration', max: 2, limits: ownersLimits(limits), onError })
+      const queries = new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }) })
+      try {
+        return await work(queries)
+      } finally {
+        await queries.destroy()
+      }
+    },
+    pool: owners.pool,
+    callFunction,
+    company: ofCompanies.company,
+    snapshot: ofCompanies.snapshot,
+    reading: read?.reading ?? ofCompanies.snapshot,
+    ...(read === undefined ? {} : { readsReplica: read.used }),
+    session: (work) => withSession(direct, work),
+    withAdvisoryLock: createAdvisoryLock(direct),
+    connectionCounts: () => ({
+      companies: countsOf(companies),
+      commits: countsOf(commits),
+      owner: countsOf(owners),
+      vital: countsOf(vitals),
+      ...(read === undefined ? {} : { replica: countsOf(read.pool) })
+    }),
+    ping: createProbe(database, vitals),
+    reach: async () => {
+      await takesChanges.execute(vital)
+      if (directUrl !== undefined) await withSession(direct, () => Promise.resolve())
+    },
+    close: async () => {
+      await read?.close()
+      await Promise.all([owner, vital, flusher, ofCompanies.queries].map((queries) => queries.destroy()))
+      // Kysely ends no pool that only calls or probes have used.
+      await Promise.all([companies, vitals].map(async ({ pool, healthy }) => pool.ending || await healthy.end()))
+    }
+  }
+}
+
+type Calling = {
+  companies: Connections
+  ofCompanies: ReturnType<typeof companyTransactions>
+  flusher: Kysely<StoredTables>
+  limits: TimeLimits
+  through: 'server' | 'pooler'
+  time: DatabaseOptions['time']
+}
+
+/**
+ * Calls functions of the database, several of a company in one message. Each transaction commits without waiting for the disk: its locks
+ * are free, and others see its changes. A flush writes all of them to the disk. What was committed later is never on the disk without what
+ * was committed before, so no order is lost in a crash.
+ */
+function createFunctionCalls ({ companies, ofCompanies, flusher, limits, through, time }: Calling): Database['callFunction'] {
   const flush = createSharedRun(async () => {
     await flushing.execute(flusher).catch((cause: unknown) => {
       // What was committed is known to others; whether a crash would lose it is not.
@@ -254,65 +322,14 @@ export function openDatabase (
       return all.map(callOne)
     }
   }, { maxBatch: maxTogether, timeoutMs: sharedFor })
-  const read = replica &&
-    openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, plugins, onError, time })
-  const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
-  return {
-    get now () {
-      return moment()
-    },
-    async time () {
-      const { rows: [asked] } = await sql<{ now: Date }>`select ${moment()} as now`.execute(owner)
-      if (asked === undefined) throw new TypeError('The database told no time.')
-      return asked.now
-    },
-    life: createLifeMemory(),
-    owner,
-    vital,
-    async onServer (work) {
-      if (directUrl === undefined) return work(owner)
-      const { healthy: pool } = openConnections(direct, { name: 'migration', max: 2, limits: ownersLimits(limits), onError })
-      const queries = new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }) })
-      try {
-        return await work(queries)
-      } finally {
-        await queries.destroy()
-      }
-    },
-    pool: owners.pool,
-    async callFunction (companyId, name, given) {
-      calls++
-      try {
-        const { row, flushed } = await shared.put({ companyId, name, given }, `${companyId} ${name}`)
-        if (!flushed) await flush()
-        return row
-      } finally {
-        calls--
-      }
-    },
-    company: ofCompanies.company,
-    snapshot: ofCompanies.snapshot,
-    reading: read?.reading ?? ofCompanies.snapshot,
-    ...(read === undefined ? {} : { readsReplica: read.used }),
-    session: (work) => withSession(direct, work),
-    withAdvisoryLock: createAdvisoryLock(direct),
-    connectionCounts: () => ({
-      companies: countsOf(companies),
-      commits: countsOf(commits),
-      owner: countsOf(owners),
-      vital: countsOf(vitals),
-      ...(read === undefined ? {} : { replica: countsOf(read.pool) })
-    }),
-    ping: createProbe(database, vitals),
-    reach: async () => {
-      await takesChanges.execute(vital)
-      if (directUrl !== undefined) await withSession(direct, () => Promise.resolve())
-    },
-    close: async () => {
-      await read?.close()
-      await Promise.all([owner, vital, flusher, ofCompanies.queries].map((queries) => queries.destroy()))
-      // Kysely ends no pool that only calls or probes have used.
-      await Promise.all([companies, vitals].map(async ({ pool, healthy }) => pool.ending || await healthy.end()))
+  return async (companyId, name, given) => {
+    calls++
+    try {
+      const { row, flushed } = await shared.put({ companyId, name, given }, `${companyId} ${name}`)
+      if (!flushed) await flush()
+      return row
+    } finally {
+      calls--
     }
   }
 }

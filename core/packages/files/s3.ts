@@ -46,20 +46,13 @@ type Options = {
 /** The library is large: only a process that stores in a bucket loads it. */
 type Opened = typeof import('@aws-sdk/client-s3') & { client: S3Client, Upload: typeof Upload }
 
-/**
- * Keeps files in a bucket. The server proves a checksum of each file, or of each part of a large one, before it keeps it. Where it cannot
- * be reached or refuses, the log says why, and a StorageUnavailable is thrown.
- */
-export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 'DISPATCH_STORAGE' }: Options): FileStore {
+type Access = ReturnType<typeof openAccess>
+
+/** `on` asks the bucket. `place` and `keyOf`: a file's key here and there. `begun`: uploads below a key that have not ended. */
+function openAccess ({ bucket, log }: Pick<Options, 'bucket' | 'log'>) {
   const { name: Bucket, prefix } = bucket
   const place = (key: string): { Bucket: string, Key: string } => ({ Bucket, Key: prefix + key })
   const keyOf = (Key = ''): string => Key.slice(prefix.length)
-  const asked = {
-    ChecksumAlgorithm: 'SHA256',
-    ...bucket.encryption === undefined ? {} : { ServerSideEncryption: bucket.encryption.algorithm },
-    ...bucket.encryption?.keyId === undefined ? {} : { SSEKMSKeyId: bucket.encryption.keyId }
-  } as const
-
   let library: Promise<Opened> | undefined
   /** Runs work on the bucket. `theirs`: an error that is not the bucket's. */
   async function on<Result> (work: (s3: Opened) => Promise<Result>, theirs: (error: unknown) => boolean = () => false): Promise<Result> {
@@ -72,24 +65,40 @@ export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 
     }
   }
 
-  async function read ({ client, GetObjectCommand, NoSuchKey }: Opened, file: StoredFile): Promise<Readable> {
-    const { Body } = await client.send(new GetObjectCommand(place(file.key))).catch((error: unknown) => {
-      throw error instanceof NoSuchKey ? missing(file.key, error) : error
-    })
-    if (!(Body instanceof Readable)) throw new Error('The answer has no body.')
-    return Body
-  }
-
   /** The uploads below a key that were begun and have not ended. */
   async function begun ({ client, ListMultipartUploadsCommand }: Opened, below: string): Promise<{ key: string, UploadId: string }[]> {
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix + below }))
     return Uploads.flatMap(({ Key, UploadId }) => UploadId === undefined ? [] : [{ key: keyOf(Key), UploadId }])
   }
 
+  return { on, place, keyOf, begun, library: () => library ??= openClient(bucket) }
+}
+
+async function read (place: Access['place'], { client, GetObjectCommand, NoSuchKey }: Opened, file: StoredFile): Promise<Readable> {
+  const { Body } = await client.send(new GetObjectCommand(place(file.key))).catch((error: unknown) => {
+    throw error instanceof NoSuchKey ? missing(file.key, error) : error
+  })
+  if (!(Body instanceof Readable)) throw new Error('The answer has no body.')
+  return Body
+}
+
+/**
+ * Keeps files in a bucket. The server proves a checksum of each file, or of each part of a large one, before it keeps it. Where it cannot
+ * be reached or refuses, the log says why, and a StorageUnavailable is thrown.
+ */
+export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 'DISPATCH_STORAGE' }: Options): FileStore {
+  const { name: Bucket, prefix } = bucket
+  const { on, place, keyOf, begun, library } = openAccess({ bucket, log })
+  const asked = {
+    ChecksumAlgorithm: 'SHA256',
+    ...bucket.encryption === undefined ? {} : { ServerSideEncryption: bucket.encryption.algorithm },
+    ...bucket.encryption?.keyId === undefined ? {} : { SSEKMSKeyId: bucket.encryption.keyId }
+  } as const
+
   return {
     async ready () {
       try {
-        const { client, ListObjectsV2Command } = await (library ??= openClient(bucket))
+        const { client, ListObjectsV2Command } = await library()
         await client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }))
       } catch (cause) {
         const { reason, status } = toldBy(cause)
@@ -121,10 +130,10 @@ export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 
       await on(({ client, Upload }) => new Upload({ client, params, partSize, queueSize: 2 }).done(), (error) => error === bytes.errored)
       return found()
     },
-    stream: (file) => on(async (s3) => checkedStream(keys, file, await spooled(await read(s3, file), folder))),
+    stream: (file) => on(async (s3) => checkedStream(keys, file, await spooled(await read(place, s3, file), folder))),
     check: (file) =>
       on(async (s3) => {
-        mustBeSame(file, await measure(opened(keys.find, file.key, await read(s3, file))))
+        mustBeSame(file, await measure(opened(keys.find, file.key, await read(place, s3, file))))
       }),
     remove: (key) =>
       on(async (s3) => {

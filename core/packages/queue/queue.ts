@@ -114,26 +114,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   log: Log
   othersWork?: OthersWork
 }): Promise<Queue> {
-  // pg-boss passes options that it does not know to its connection pool. One more connection listens for new jobs: four in all.
-  const connections = {
-    ...connectionSettings(queueLimits, sessionSettings),
-    connectionString: databaseUrl,
-    // Whatever the settings say by the time that its pool is opened.
-    Client: class extends LastingClient {
-      constructor (settings: object) {
-        super({ ...settings, connectionString: databaseUrl })
-      }
-    },
-    max: 3,
-    application_name: 'document-dispatch queue'
-  }
-  const boss = new PgBoss({
-    ...connections,
-    schema: 'queue',
-    useListenNotify: true,
-    superviseIntervalSeconds: 5,
-    monitorIntervalSeconds: 5
-  })
+  const boss = createBoss(databaseUrl)
   const failed = (error: unknown): void => {
     log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database')
   }
@@ -144,22 +125,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   onNewJobs(boss, (name) => {
     for (const [queue, worker] of workers) if (name === undefined || name === queue) worker.ring()
   })
-  const statements = new Map<string, string>()
-  try {
-    await alone(async () => {
-      await boss.start()
-      for (const [name, policy] of Object.entries(policies)) {
-        await boss.createQueue(name, { policy, notify: true, ...life, ...retryPolicy })
-        statements.set(name, await keepStatement(owner, await statementOf(boss, name)))
-      }
-    })
-  } catch (error) {
-    // The first error says why it did not start; this one is only logged.
-    await boss.stop({ graceful: false }).catch((after: unknown) => {
-      log.warn({ reason: errorMessageOf(after) }, 'the queue could not be stopped')
-    })
-    throw error
-  }
+  const statements = await start(boss, { alone, owner, log })
   return {
     jobs: (name, jobs) => ({ statement: statements.get(name) ?? '', rows: JSON.stringify(jobs.map(rowOf)) }),
     async send (name, jobs, queries) {
@@ -220,6 +186,53 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
       await boss.stop({ graceful: true, timeout: shutdownTimeout * 1000 })
     }
   }
+}
+
+function createBoss (databaseUrl: string): PgBoss {
+  // pg-boss passes options that it does not know to its connection pool. One more connection listens for new jobs: four in all.
+  const connections = {
+    ...connectionSettings(queueLimits, sessionSettings),
+    connectionString: databaseUrl,
+    // Whatever the settings say by the time that its pool is opened.
+    Client: class extends LastingClient {
+      constructor (settings: object) {
+        super({ ...settings, connectionString: databaseUrl })
+      }
+    },
+    max: 3,
+    application_name: 'document-dispatch queue'
+  }
+  return new PgBoss({
+    ...connections,
+    schema: 'queue',
+    useListenNotify: true,
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5
+  })
+}
+
+/** Makes the queues where they are not there. Answers the statements that add jobs, by the names of their queues. */
+async function start (
+  boss: PgBoss,
+  { alone, owner, log }: { alone: Database['withAdvisoryLock'], owner: Database['owner'], log: Log }
+): Promise<ReadonlyMap<string, string>> {
+  const statements = new Map<string, string>()
+  try {
+    await alone(async () => {
+      await boss.start()
+      for (const [name, policy] of Object.entries(policies)) {
+        await boss.createQueue(name, { policy, notify: true, ...life, ...retryPolicy })
+        statements.set(name, await keepStatement(owner, await statementOf(boss, name)))
+      }
+    })
+  } catch (error) {
+    // The first error says why it did not start; this one is only logged.
+    await boss.stop({ graceful: false }).catch((after: unknown) => {
+      log.warn({ reason: errorMessageOf(after) }, 'the queue could not be stopped')
+    })
+    throw error
+  }
+  return statements
 }
 
 /** A job with the column names of pg-boss's insert statement. Its group is its company. */
