@@ -36,31 +36,24 @@ const maxUsed = { lines: 1 / 3, companies: 2 / 3 }
 /** Milliseconds after which one of them begins nevertheless, and those until it is looked again. */
 const [longestPause, pause] = [25, 1]
 
-/**
- * The turns of the event loop in which requests begin. Each step of a request waits for a turn of the loop, and the loop accepts one
- * connection in a turn, of whomever it is. So what begins in one turn decides how long all others wait at every step. Who has lately begun
- * less than the one with the most begins at once. While there is one that has begun far less, or connections come, the others begin in
- * turns, who has begun least first: as few in each as keep turns short, after the connections, and only as fast as leaves the loop idle for
- * a third of the time. Those who stand in lines leave it idle for two thirds, for each of their connections costs before it has a turn.
- * Otherwise, where all are alike or one is alone, nobody waits. `now`: milliseconds of a clock that only counts. `measure`: begins to
- * measure; what it answers tells which share of the time since then the loop has worked.
- */
-export function createLoopTurns (now: () => number = () => performance.now(), measure: () => () => number = measureLoop): LoopTurns {
-  const parts = new Map<Owner, Part>()
-  const waiting = new Set<Part>()
-  /** The lines that have begun something in this half-life, and in the one before. */
-  let [recent, earlier] = [new Set<string>(), new Set<string>()]
-  let [agedAt, sharedUntil] = [now(), -Infinity]
-  /** The most that one has begun; how many begin in a turn; for how many turns in a row connections came first. */
-  let [max, batch, passed] = [0, 1, 0]
-  let begunAt: number | undefined
+/** How much each has begun lately. */
+type Shares = {
+  /** The part of an owner, once what is too long ago is forgotten. */
+  of: (owner: Owner, line: string, time: number) => Part
+  begin: (part: Part, line: string, time: number) => void
+  /** The most that one has begun. */
+  max: () => number
+  /** Whether a line has begun something in this half-life, or in the one before. */
+  knows: (line: string) => boolean
   /** Until when lines are paced: somebody who is none of them has begun lately. */
-  let besideUntil = -Infinity
-  /** When the last one of each kind began in a turn. */
-  const last: Record<Kind, number> = { companies: -Infinity, lines: -Infinity }
-  /** Which share of the time since the last one of any kind began the loop has worked. */
-  let used = (): number => 0
-  let [isComing, hasAccepted] = [false, false]
+  besideUntil: () => number
+}
+
+/** `waiting`: those that are kept, however little they have begun. */
+function createShares (begunAt: number, waiting: ReadonlySet<Part>): Shares {
+  const parts = new Map<Owner, Part>()
+  let [recent, earlier] = [new Set<string>(), new Set<string>()]
+  let [agedAt, max, besideUntil] = [begunAt, 0, -Infinity]
 
   function age (time: number): void {
     if (time - agedAt < halfLife) return
@@ -75,12 +68,45 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
     }
   }
 
-  function begin (part: Part, line: string, time: number): void {
-    part.begun++
-    if (!part.isQueue) besideUntil = time + halfLife
-    max = Math.max(max, part.begun)
-    recent.add(line)
+  return {
+    of (owner, line, time) {
+      age(time)
+      return parts.getOrInsertComputed(owner, () => ({ begun: 0, isQueue: line !== '', newLines: new Map(), lines: new Map() }))
+    },
+    begin (part, line, time) {
+      part.begun++
+      if (!part.isQueue) besideUntil = time + halfLife
+      max = Math.max(max, part.begun)
+      recent.add(line)
+    },
+    max: () => max,
+    knows: (line) => recent.has(line) || earlier.has(line),
+    besideUntil: () => besideUntil
   }
+}
+
+/**
+ * The turns of the event loop in which requests begin. Each step of a request waits for a turn of the loop, and the loop accepts one
+ * connection in a turn, of whomever it is. So what begins in one turn decides how long all others wait at every step. Who has lately begun
+ * less than the one with the most begins at once. While there is one that has begun far less, or connections come, the others begin in
+ * turns, who has begun least first: as few in each as keep turns short, after the connections, and only as fast as leaves the loop idle for
+ * a third of the time. Those who stand in lines leave it idle for two thirds, for each of their connections costs before it has a turn.
+ * Otherwise, where all are alike or one is alone, nobody waits. `now`: milliseconds of a clock that only counts. `measure`: begins to
+ * measure; what it answers tells which share of the time since then the loop has worked.
+ */
+export function createLoopTurns (now: () => number = () => performance.now(), measure: () => () => number = measureLoop): LoopTurns {
+  const waiting = new Set<Part>()
+  const shares = createShares(now(), waiting)
+  /** Until when companies are paced, for one that has begun far less. */
+  let sharedUntil = -Infinity
+  /** How many begin in a turn; for how many turns in a row connections came first. */
+  let [batch, passed] = [1, 0]
+  let begunAt: number | undefined
+  /** When the last one of each kind began in a turn. */
+  const last: Record<Kind, number> = { companies: -Infinity, lines: -Infinity }
+  /** Which share of the time since the last one of any kind began the loop has worked. */
+  let used = (): number => 0
+  let [isComing, hasAccepted] = [false, false]
 
   /** A turn comes when the loop has done what is ready. */
   function come (): void {
@@ -112,7 +138,7 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
   /** How many may begin in a turn now. */
   function openIn (time: number): Open {
     const isShared = time < sharedUntil
-    const isPaced = hasAccepted || isShared || time < besideUntil
+    const isPaced = hasAccepted || isShared || time < shares.besideUntil()
     return {
       companies: !isShared || isIdle('companies', time) ? maxBegun : 0,
       lines: isPaced ? Number(isIdle('lines', time)) : maxBegun
@@ -131,27 +157,15 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
       if (part === undefined) break
       const kind = kindOf(part)
       open[kind]--
-      serve(part, time)
+      const [line, first] = takeFrom(part)
+      if (part.newLines.size === 0 && part.lines.size === 0) waiting.delete(part)
+      if (line !== undefined) shares.begin(part, line, time)
+      first?.()
       last[kind] = time
       used = measure()
       begunAt = time
     }
     return begunAt !== undefined
-  }
-
-  function serve (part: Part, time: number): void {
-    const { newLines, lines } = part
-    const of = newLines.size > 0 ? newLines : lines
-    for (const [line, callers] of of) {
-      const first = callers.shift()
-      of.delete(line)
-      // To the end of the circle.
-      if (callers.length > 0) lines.set(line, callers)
-      if (newLines.size === 0 && lines.size === 0) waiting.delete(part)
-      begin(part, line, time)
-      first?.()
-      return
-    }
   }
 
   return {
@@ -161,22 +175,35 @@ export function createLoopTurns (now: () => number = () => performance.now(), me
     },
     next (owner, line = '') {
       const time = now()
-      age(time)
-      const part = parts.getOrInsertComputed(owner, () => ({ begun: 0, isQueue: line !== '', newLines: new Map(), lines: new Map() }))
+      const part = shares.of(owner, line, time)
+      const max = shares.max()
       const hasLess = part.begun + few <= max
       if (part.begun * farLess + few <= max) sharedUntil = time + 2 * halfLife
       if (hasLess || time >= sharedUntil && !hasAccepted && waiting.size === 0) {
-        begin(part, line, time)
+        shares.begin(part, line, time)
         return undefined
       }
       const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers()
-      const isNew = !part.lines.has(line) && !recent.has(line) && !earlier.has(line)
+      const isNew = !part.lines.has(line) && !shares.knows(line)
       ;(isNew ? part.newLines : part.lines).getOrInsertComputed(line, () => []).push(resolve)
       waiting.add(part)
       come()
       return promise
     }
   }
+}
+
+/** Takes the caller whose turn it is out of a part, of the lines that come new first, with the name of its line. */
+function takeFrom ({ newLines, lines }: Part): [line?: string, caller?: () => void] {
+  const of = newLines.size > 0 ? newLines : lines
+  for (const [line, callers] of of) {
+    const first = callers.shift()
+    of.delete(line)
+    // To the end of the circle.
+    if (callers.length > 0) lines.set(line, callers)
+    return first === undefined ? [line] : [line, first]
+  }
+  return []
 }
 
 /** The one that has begun least, of those that may begin. */
