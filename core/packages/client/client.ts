@@ -61,219 +61,234 @@ type Try = { answer: Response, body: unknown } | { error: CallError, again: bool
 
 const optionNames = new Set(['idempotencyKey', 'signal', 'onProgress', 'retries', 'timeout', 'headers'])
 
+/** With what a client asks: its options, as they are where none are given. `pause` waits for seconds. */
+type Asking =
+  & Required<Pick<ClientOptions, 'retries' | 'patience' | 'timeout' | 'headers'>>
+  & { ask: typeof fetch, key: ClientOptions['key'], login: ClientOptions['login'] }
+  & { base: string, apiVersion: string, pause: (seconds: number, signal?: AbortSignal) => Promise<void> }
+
 /** A client with a method for each operation. */
 export function clientOf (given: ClientOptions, { operations, apiVersion, pause = sleep }: Description): object {
   const { retries = 3, patience = 60, timeout = 120, fetch: ask = fetch, headers = {}, key, login } = given
-  const base = baseOf(given.baseUrl)
-
-  async function authorization (): Promise<Headings> {
-    const token = typeof key === 'function' ? await key() : key
-    if (token !== undefined) return { authorization: `Bearer ${token}` }
-    if (login === undefined) return {}
-    return { authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${login.email}:${login.password}`)))}` }
-  }
-
-  /** The answer of a call, after as many tries as are safe. */
-  async function send (call: Call): Promise<{ answer: Response, body: unknown } & Keyed> {
-    const { operation: { traits }, options: { idempotencyKey = crypto.randomUUID(), signal, onProgress, retries: tries = retries } } = call
-    const form = traits.has('form') ? formOf(call.body as Upload, onProgress) : undefined
-    // The last try that may have been sent: what comes to nothing after it changes nothing of that.
-    let doubt: CallError | undefined
-    for (let left = tries;; left--) {
-      try {
-        signal?.throwIfAborted()
-        const result = await attempt(call, idempotencyKey, form)
-        if ('answer' in result) return { ...result, idempotencyKey, replayed: result.answer.headers.get('idempotency-replayed') === 'true' }
-        const { error, again } = result
-        if (error.outcomeUnknown && traits.has('key')) doubt = error
-        const seconds = error.retryAfter ?? 2 ** (tries - left) / 2
-        if (!again || left <= 0 || seconds > patience || form?.spent() === true) throw error
-        await pause(seconds, signal)
-      } catch (cause) {
-        throw doubt === undefined || settles(cause) ? cause : inDoubt(doubt, cause)
-      }
-    }
-  }
-
-  async function attempt (call: Call, idempotencyKey: string, form: Form | undefined): Promise<Try> {
-    const { operation: { method, traits }, options } = call
-    const url = `${base}${call.path}${queryOf(call.query)}`
-    const way: Way = {
-      call,
-      url,
-      facts: traits.has('key') ? { idempotencyKey } : {},
-      repeatable: method === 'GET' || traits.has('key')
-    }
-    const limit = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const begin = (): void => {
-      clearTimeout(timer)
-      timer = setTimeout(() => limit.abort(), (options.timeout ?? timeout) * 1000)
-    }
-    // As long as a file flows, it is not late.
-    const body = form === undefined ? traits.has('body') ? JSON.stringify(call.body ?? {}) : undefined : form.open(begin)
-    const own = headersOf({ ...headers, ...options.headers })
-    if ('idempotency-key' in own || 'x-idempotency-key' in own) {
-      throw new TypeError('Give the idempotency key as the option "idempotencyKey" of the call, not as a header.')
-    }
-    const sent = headersOf({
-      accept: 'application/json, */*;q=0.5',
-      'x-api-version': apiVersion,
-      ...body === undefined ? {} : { 'content-type': form?.contentType ?? 'application/json' },
-      ...traits.has('key') ? { 'x-idempotency-key': idempotencyKey } : {},
-      ...await authorization(),
-      ...own
-    })
-    options.signal?.throwIfAborted()
-    begin()
-    try {
-      const answer = await ask(url, {
-        method,
-        redirect: 'manual',
-        signal: options.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, options.signal]),
-        headers: sent,
-        ...body === undefined ? {} : { body },
-        ...form === undefined ? {} : { duplex: 'half' }
-      })
-      return answer.ok && isRaw(answer, traits) ? { answer, body: undefined } : read(answer, await answer.text(), way)
-    } catch (cause) {
-      if (options.signal?.aborted !== true) return failure(cause, way, limit.signal.aborted)
-      if (method === 'GET') throw options.signal.reason
-      const message = `The call was ended before the answer of ${url} was there. ${whatNow(way)}`
-      return { error: errorOf('connection_lost', message, { ...way.facts, cause: options.signal.reason }), again: false }
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  function read (answer: Response, text: string, way: Way): Try {
-    const { call: { operation: { traits }, query }, facts, repeatable } = way
-    const httpStatus = answer.status
-    const told: Facts = {
-      ...facts,
-      httpStatus,
-      requestId: answer.headers.get('x-request-id') ?? undefined,
-      retryAfter: secondsOf(answer.headers)
-    }
-    const body = parsed(text)
-    if (answer.ok && (text === '' ? traits.has('nothing') : body !== undefined && !traits.has('raw') && !traits.has('events'))) {
-      // The key belongs to a dispatch that was queued: who wants to wait for its end gets that.
-      if (query['async'] === true || facts.idempotencyKey === undefined || body === undefined || !isUnderWay(body)) return { answer, body }
-      const message = `The dispatch ${textIn(body, 'dispatchId') ?? ''} of this idempotency key is still under way: wait for it.`
-      const more = { ...told, dispatchId: textIn(body, 'dispatchId'), retryAfter: 1 }
-      return { error: errorOf('idempotency_in_progress', message, more), again: true }
-    }
-    const word = answer.ok || body === undefined ? undefined : textIn(body, 'error')
-    if (word === undefined || body === undefined) return strange(answer, text, { ...way, facts: told })
-    const error = errorOf(word, explained(word, textIn(body, 'message') ?? '', {
-      base,
-      apiVersion,
-      served: answer.headers.get('x-api-version'),
-      isLogin: key === undefined
-    }), {
-      ...told,
-      requestId: textIn(body, 'requestId') ?? told.requestId,
-      dispatchId: textIn(body, 'dispatchId'),
-      reason: textIn(body, 'reason'),
-      problems: body['details'] as readonly Problem[] | undefined,
-      steps: body['steps'] as readonly FailedStep[] | undefined,
-      retryUrl: textIn(body, 'retryUrl'),
-      docs: 'docs' in body ? new URL(String(body['docs']), base).href : undefined
-    })
-    // A word that nobody knows, without the id that each answer of the service has: "Not Found" of a gateway.
-    if (error.error === 'unknown_error' && error.requestId === undefined) return strange(answer, text, { ...way, facts: told })
-    // Of what is unknown, such as 504, a second request without the key of the first could send again.
-    const passes = httpStatus === 429 || httpStatus === 503 || httpStatus === 504 || word === 'idempotency_in_progress'
-    return { error, again: passes && (repeatable || error.surelyNotSent) }
-  }
-
-  async function json (call: Call): Promise<unknown> {
-    const { body, idempotencyKey, replayed } = await send(call)
-    return call.operation.traits.has('key') && isObject(body) ? { ...body, idempotencyKey, replayed } : body
-  }
-
-  async function* events (call: Call): AsyncGenerator<ServerEvent, undefined> {
-    yield* eventsOf((await send(call)).answer)
-  }
-
-  function pages (call: Call): Pages<{ data: readonly unknown[] }> {
-    const page = async (cursor?: unknown) =>
-      await json(cursor === undefined ? call : { ...call, query: { ...call.query, cursor } }) as {
-        data: readonly unknown[]
-        nextCursor?: string | null
-      }
-    return {
-      then: (done, failed) => page().then(done, failed),
-      async *[Symbol.asyncIterator] () {
-        for (let cursor: unknown; cursor !== null;) {
-          const { data, nextCursor = null } = await page(cursor)
-          yield* data
-          cursor = nextCursor
-        }
-      }
-    }
-  }
-
-  function method (text: string): (...given: unknown[]) => unknown {
-    const operation = readOperation(text)
-    const { traits } = operation
-    const inPath = operation.path.split('{').length - 1
-    const hasBody = traits.has('body') || traits.has('form')
-    const run = traits.has('pages')
-      ? pages
-      : traits.has('raw')
-      ? async (call: Call) => (await send(call)).answer
-      : traits.has('events')
-      ? events
-      : json
-    return (...given) => {
-      const last = Object.entries(given[inPath + (hasBody ? 1 : 0)] ?? {})
-      return run({
-        operation,
-        path: fillPath(operation.path, given.slice(0, inPath)),
-        body: hasBody ? given[inPath] : undefined,
-        query: Object.fromEntries(last.filter(([name]) => !optionNames.has(name))),
-        options: Object.fromEntries(last.filter(([name]) => optionNames.has(name)))
-      })
-    }
-  }
-
-  /** Follows a dispatch by its events; where they do not come, by asking. */
-  async function wait (dispatch: string | { dispatchId: string }, { signal, atMost, onChange }: WaitOptions = {}): Promise<unknown> {
-    const id = typeof dispatch === 'string' ? dispatch : dispatch.dispatchId
-    const call = (of: string, tries = retries, query: Record<string, unknown> = {}): Call => {
-      const operation = readOperation(of)
-      const options = { retries: tries, ...signal === undefined ? {} : { signal } }
-      return { operation, path: fillPath(operation.path, [id]), query, body: undefined, options }
-    }
-    const end = atMost === undefined ? Infinity : Date.now() + atMost * 1000
-    let streams = true
-    for (;;) {
-      const now = await json(call('dispatches/{id} GET')) as { status: string }
-      onChange?.(now)
-      const left = (end - Date.now()) / 1000
-      if (!isUnderWay(now) || left <= 0) return now
-      try {
-        if (!streams) await pause(Math.min(2, left), signal)
-        else {
-          for await (const { data } of events(call('dispatches/{id}/changes GET events', 0, { seconds: Math.min(120, Math.ceil(left)) }))) {
-            if (!isUnderWay(data as { status: string })) break
-            onChange?.(data as { status: string })
-          }
-        }
-      } catch {
-        signal?.throwIfAborted()
-        // A proxy may let no streams through, and too many may be open.
-        streams = false
-      }
-    }
-  }
-
+  const asking: Asking = { retries, patience, timeout, ask, headers, key, login, base: baseOf(given.baseUrl), apiVersion, pause }
   const groups = Object.entries(operations).map(([group, methods]) => [
     group,
-    Object.fromEntries(Object.entries(methods).map(([name, text]) => [name, method(text)]))
+    Object.fromEntries(Object.entries(methods).map(([name, text]) => [name, method(asking, text)]))
   ])
-  return { ...Object.fromEntries(groups) as object, wait }
+  const waiting = (dispatch: string | { dispatchId: string }, options?: WaitOptions): Promise<unknown> => wait(asking, dispatch, options)
+  return { ...Object.fromEntries(groups) as object, wait: waiting }
+}
+
+async function authorization ({ key, login }: Asking): Promise<Headings> {
+  const token = typeof key === 'function' ? await key() : key
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  if (login === undefined) return {}
+  return { authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${login.email}:${login.password}`)))}` }
+}
+
+/** The answer of a call, after as many tries as are safe. */
+async function send (asking: Asking, call: Call): Promise<{ answer: Response, body: unknown } & Keyed> {
+  const { operation: { traits }, options: { idempotencyKey = crypto.randomUUID(), signal, onProgress, retries: tries = asking.retries } } =
+    call
+  const form = traits.has('form') ? formOf(call.body as Upload, onProgress) : undefined
+  // The last try that may have been sent: what comes to nothing after it changes nothing of that.
+  let doubt: CallError | undefined
+  for (let left = tries;; left--) {
+    try {
+      signal?.throwIfAborted()
+      const result = await attempt(asking, call, idempotencyKey, form)
+      if ('answer' in result) return { ...result, idempotencyKey, replayed: result.answer.headers.get('idempotency-replayed') === 'true' }
+      const { error, again } = result
+      if (error.outcomeUnknown && traits.has('key')) doubt = error
+      const seconds = error.retryAfter ?? 2 ** (tries - left) / 2
+      if (!again || left <= 0 || seconds > asking.patience || form?.spent() === true) throw error
+      await asking.pause(seconds, signal)
+    } catch (cause) {
+      throw doubt === undefined || settles(cause) ? cause : inDoubt(doubt, cause)
+    }
+  }
+}
+
+async function attempt (asking: Asking, call: Call, idempotencyKey: string, form: Form | undefined): Promise<Try> {
+  const { operation: { method, traits }, options } = call
+  // Browsers take no `fetch` that is called as a method.
+  const { ask } = asking
+  const url = `${asking.base}${call.path}${queryOf(call.query)}`
+  const way: Way = {
+    call,
+    url,
+    facts: traits.has('key') ? { idempotencyKey } : {},
+    repeatable: method === 'GET' || traits.has('key')
+  }
+  const limit = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const begin = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => limit.abort(), (options.timeout ?? asking.timeout) * 1000)
+  }
+  // As long as a file flows, it is not late.
+  const body = form === undefined ? traits.has('body') ? JSON.stringify(call.body ?? {}) : undefined : form.open(begin)
+  const own = headersOf({ ...asking.headers, ...options.headers })
+  if ('idempotency-key' in own || 'x-idempotency-key' in own) {
+    throw new TypeError('Give the idempotency key as the option "idempotencyKey" of the call, not as a header.')
+  }
+  const sent = headersOf({
+    accept: 'application/json, */*;q=0.5',
+    'x-api-version': asking.apiVersion,
+    ...body === undefined ? {} : { 'content-type': form?.contentType ?? 'application/json' },
+    ...traits.has('key') ? { 'x-idempotency-key': idempotencyKey } : {},
+    ...await authorization(asking),
+    ...own
+  })
+  options.signal?.throwIfAborted()
+  begin()
+  try {
+    const answer = await ask(url, {
+      method,
+      redirect: 'manual',
+      signal: options.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, options.signal]),
+      headers: sent,
+      ...body === undefined ? {} : { body },
+      ...form === undefined ? {} : { duplex: 'half' }
+    })
+    return answer.ok && isRaw(answer, traits) ? { answer, body: undefined } : read(asking, answer, await answer.text(), way)
+  } catch (cause) {
+    if (options.signal?.aborted !== true) return failure(cause, way, limit.signal.aborted)
+    if (method === 'GET') throw options.signal.reason
+    const message = `The call was ended before the answer of ${url} was there. ${whatNow(way)}`
+    return { error: errorOf('connection_lost', message, { ...way.facts, cause: options.signal.reason }), again: false }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function read ({ base, apiVersion, key }: Asking, answer: Response, text: string, way: Way): Try {
+  const { call: { operation: { traits }, query }, facts, repeatable } = way
+  const httpStatus = answer.status
+  const told: Facts = {
+    ...facts,
+    httpStatus,
+    requestId: answer.headers.get('x-request-id') ?? undefined,
+    retryAfter: secondsOf(answer.headers)
+  }
+  const body = parsed(text)
+  if (answer.ok && (text === '' ? traits.has('nothing') : body !== undefined && !traits.has('raw') && !traits.has('events'))) {
+    // The key belongs to a dispatch that was queued: who wants to wait for its end gets that.
+    if (query['async'] === true || facts.idempotencyKey === undefined || body === undefined || !isUnderWay(body)) return { answer, body }
+    const message = `The dispatch ${textIn(body, 'dispatchId') ?? ''} of this idempotency key is still under way: wait for it.`
+    const more = { ...told, dispatchId: textIn(body, 'dispatchId'), retryAfter: 1 }
+    return { error: errorOf('idempotency_in_progress', message, more), again: true }
+  }
+  const word = answer.ok || body === undefined ? undefined : textIn(body, 'error')
+  if (word === undefined || body === undefined) return strange(answer, text, { ...way, facts: told })
+  const error = errorOf(word, explained(word, textIn(body, 'message') ?? '', {
+    base,
+    apiVersion,
+    served: answer.headers.get('x-api-version'),
+    isLogin: key === undefined
+  }), {
+    ...told,
+    requestId: textIn(body, 'requestId') ?? told.requestId,
+    dispatchId: textIn(body, 'dispatchId'),
+    reason: textIn(body, 'reason'),
+    problems: body['details'] as readonly Problem[] | undefined,
+    steps: body['steps'] as readonly FailedStep[] | undefined,
+    retryUrl: textIn(body, 'retryUrl'),
+    docs: 'docs' in body ? new URL(String(body['docs']), base).href : undefined
+  })
+  // A word that nobody knows, without the id that each answer of the service has: "Not Found" of a gateway.
+  if (error.error === 'unknown_error' && error.requestId === undefined) return strange(answer, text, { ...way, facts: told })
+  // Of what is unknown, such as 504, a second request without the key of the first could send again.
+  const passes = httpStatus === 429 || httpStatus === 503 || httpStatus === 504 || word === 'idempotency_in_progress'
+  return { error, again: passes && (repeatable || error.surelyNotSent) }
+}
+
+async function json (asking: Asking, call: Call): Promise<unknown> {
+  const { body, idempotencyKey, replayed } = await send(asking, call)
+  return call.operation.traits.has('key') && isObject(body) ? { ...body, idempotencyKey, replayed } : body
+}
+
+async function* events (asking: Asking, call: Call): AsyncGenerator<ServerEvent, undefined> {
+  yield* eventsOf((await send(asking, call)).answer)
+}
+
+function pages (asking: Asking, call: Call): Pages<{ data: readonly unknown[] }> {
+  const page = async (cursor?: unknown) =>
+    await json(asking, cursor === undefined ? call : { ...call, query: { ...call.query, cursor } }) as {
+      data: readonly unknown[]
+      nextCursor?: string | null
+    }
+  return {
+    then: (done, failed) => page().then(done, failed),
+    async *[Symbol.asyncIterator] () {
+      for (let cursor: unknown; cursor !== null;) {
+        const { data, nextCursor = null } = await page(cursor)
+        yield* data
+        cursor = nextCursor
+      }
+    }
+  }
+}
+
+function method (asking: Asking, text: string): (...given: unknown[]) => unknown {
+  const operation = readOperation(text)
+  const { traits } = operation
+  const inPath = operation.path.split('{').length - 1
+  const hasBody = traits.has('body') || traits.has('form')
+  const run = traits.has('pages')
+    ? pages
+    : traits.has('raw')
+    ? async (_: Asking, call: Call) => (await send(asking, call)).answer
+    : traits.has('events')
+    ? events
+    : json
+  return (...given) => {
+    const last = Object.entries(given[inPath + (hasBody ? 1 : 0)] ?? {})
+    return run(asking, {
+      operation,
+      path: fillPath(operation.path, given.slice(0, inPath)),
+      body: hasBody ? given[inPath] : undefined,
+      query: Object.fromEntries(last.filter(([name]) => !optionNames.has(name))),
+      options: Object.fromEntries(last.filter(([name]) => optionNames.has(name)))
+    })
+  }
+}
+
+/** Follows a dispatch by its events; where they do not come, by asking. */
+async function wait (
+  asking: Asking,
+  dispatch: string | { dispatchId: string },
+  { signal, atMost, onChange }: WaitOptions = {}
+): Promise<unknown> {
+  const id = typeof dispatch === 'string' ? dispatch : dispatch.dispatchId
+  const call = (of: string, tries = asking.retries, query: Record<string, unknown> = {}): Call => {
+    const operation = readOperation(of)
+    const options = { retries: tries, ...signal === undefined ? {} : { signal } }
+    return { operation, path: fillPath(operation.path, [id]), query, body: undefined, options }
+  }
+  const end = atMost === undefined ? Infinity : Date.now() + atMost * 1000
+  let streams = true
+  for (;;) {
+    const now = await json(asking, call('dispatches/{id} GET')) as { status: string }
+    onChange?.(now)
+    const left = (end - Date.now()) / 1000
+    if (!isUnderWay(now) || left <= 0) return now
+    try {
+      if (!streams) await asking.pause(Math.min(2, left), signal)
+      else {
+        for await (const { data } of events(asking,
+          call('dispatches/{id}/changes GET events', 0, { seconds: Math.min(120, Math.ceil(left)) })))
+        {
+          if (!isUnderWay(data as { status: string })) break
+          onChange?.(data as { status: string })
+        }
+      }
+    } catch {
+      signal?.throwIfAborted()
+      // A proxy may let no streams through, and too many may be open.
+      streams = false
+    }
+  }
 }
 
 /** Whether an answer is what the operation streams. Pages of proxies come without the version that each answer of the service has. */
