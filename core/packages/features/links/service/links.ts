@@ -205,7 +205,7 @@ const usedBy = (options: Options): Links['use'] => async ({ token, password }, f
 }
 
 export function createLinks (options: Options): Links {
-  const { database, page, linkMail, now, accounts, log } = options
+  const { database, linkMail, now, accounts, log } = options
   const underWay = new Set<Promise<void>>()
 
   return {
