@@ -10,13 +10,15 @@ import { dispatches } from './container/dispatches.ts'
 import { documents } from './container/documents.ts'
 import { people } from './container/people.ts'
 import { providers } from './container/providers.ts'
-import { type Opening, openParts, type Registry } from './container/start.ts'
 import type { BoundFeature, Feature } from './features/feature.ts'
 import { findFeatures } from './features/find-features.ts'
 import { ports } from './features/ports.ts'
 import type { Resolve } from './features/token.ts'
 import { admissionLimits } from './hooks/admission-control.ts'
 import { transportLimits } from './server/transport-limits.ts'
+import { type Opening, openParts, type Registry } from './start.ts'
+
+export type { Get } from './container/dependencies.ts'
 
 /** What stands in a container in the place of what it would make. */
 export type Replacements = Partial<Dependencies>

@@ -1,6 +1,5 @@
 import { seedDemo } from '@dispatch/core'
-import type { App } from '../container.ts'
-import type { Get } from '../container/dependencies.ts'
+import type { App, Get } from '../container.ts'
 import { refuseDevelopmentDefaults } from './production-checks.ts'
 
 /**

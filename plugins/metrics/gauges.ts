@@ -1,11 +1,10 @@
 import type { Log } from '@dispatch/common'
-import type { Database } from '@dispatch/database'
 import { readBacklog } from '@dispatch/tables'
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
-import type { Get } from '../container/dependencies.ts'
+import type { Get } from '../container.ts'
 
 /** Milliseconds for which the counts of the database are believed: several scrapers cost one query. */
 const believed = 5_000
@@ -81,11 +80,11 @@ function gaugesIn (registry: Registry, log: Log): Gauges {
 }
 
 /** The work that waits in the database, which is asked once at a time, however many ask: no scrape waits for a silent one. */
-function createBacklog (database: Database): () => Promise<Backlog | undefined> {
+function createBacklog (get: Get<'database'>): () => Promise<Backlog | undefined> {
   let asked: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
   return () => {
     if (asked === undefined || (asked.answered && performance.now() - asked.at > believed)) {
-      const question = { at: performance.now(), backlog: readBacklog(database).catch(() => undefined), answered: false }
+      const question = { at: performance.now(), backlog: readBacklog(get('database')).catch(() => undefined), answered: false }
       void question.backlog.finally(() => {
         question.answered = true
       })
@@ -116,7 +115,7 @@ function addDatabaseGauges ({ gauge }: Gauges, get: Get<'database'>): void {
 
 /** What waits, and what is being done. */
 function addWorkGauges ({ gauge, attempt }: Gauges, get: Get<WorkNeeds>): void {
-  const backlog = createBacklog(get('database'))
+  const backlog = createBacklog(get)
   gauge('dispatches_open', 'Dispatches and steps of all companies that have not ended.', ['state'], async (set) => {
     const { dispatches: open } = await backlog() ?? {}
     if (open === undefined) return

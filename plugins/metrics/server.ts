@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Gauge } from 'prom-client'
-import type { Get } from '../container/dependencies.ts'
+import type { Get } from '../container.ts'
 import { addGauges, type GaugeNeeds } from './gauges.ts'
 import { createMetrics } from './metrics.ts'
 

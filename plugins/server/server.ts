@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Server } from 'node:https'
-import type { Get } from '../container/dependencies.ts'
+import type { Get } from '../container.ts'
 import { proxyTest } from '../hooks/https.ts'
 import { boundConnections } from './connection-limits.ts'
 import { type CertificatePair, readCertificatePair, secureOptions, watchCertificatePair } from './tls.ts'
