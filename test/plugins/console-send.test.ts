@@ -494,6 +494,8 @@ await t.test('a document that is there already is sent in place of a template: a
     body: await pdf.save(),
     headers: { 'content-type': 'application/pdf' }
   })
+  const note = await send('POST', '/api/v1/files?filename=Note.txt', { body: 'A note.', headers: { 'content-type': 'text/plain' } })
+  t.equal(note.status, 201)
   const choice = (await open('/send', cookie)).body
   contains(t, choice, /<select id="f-given"[^]*?<option value="postal">/)
   lacks(t, /<select id="f-given"[^]*?<\/select>/.exec(choice)?.[0] ?? '', 'value="invoicing"')
@@ -503,7 +505,7 @@ await t.test('a document that is there already is sent in place of a template: a
   const begun = await open(at, cookie)
   t.equal(begun.status, 200)
   contains(t, begun.body, `<option value="${fileId}">Own.pdf</option>`)
-  for (const left of ['<iframe', 'name="json"', '/send/preview']) lacks(t, begun.body, left)
+  for (const left of ['Note.txt', '<iframe', 'name="json"', '/send/preview']) lacks(t, begun.body, left)
   const empty = formIn(begun.body)
   has(t, empty, { ':template': '', 'document.fileId': '', 'document.documentId': '', then: 'email' })
   const refused = await post('/send/validate', empty, cookie)

@@ -51,11 +51,12 @@ export function beginningOf (service: string, documentType: string | undefined):
 }
 
 /** A file as the API lists it. */
-export type ListedFile = { id: string, filename: string }
+export type ListedFile = { id: string, filename: string, contentType: string }
 
-/** What stands in place of a template: a document that is there already, among files or by its id. `named`: what is chosen. */
+/** What stands in place of a template: a PDF that is there already, among files or by its id. `named`: what is chosen. */
 export function givenForm (files: readonly ListedFile[], named: JsonObject): SettingsForm {
-  const file = fileChoice(files, typeof named[fileField] === 'string' ? [named[fileField]] : [])
+  const pdfs = files.filter(({ contentType }) => contentType === 'application/pdf')
+  const file = fileChoice(pdfs, typeof named[fileField] === 'string' ? [named[fileField]] : [])
   const properties = { [fileField]: file ?? { type: 'string' }, documentId: { type: 'string' } }
   return { required: ['document'], properties: worded({ document: { type: 'object', properties } }) }
 }
@@ -85,7 +86,7 @@ export function withFiles (form: SettingsForm, files: readonly ListedFile[], val
 }
 
 /** A choice among files, and those that are named already; undefined where there is none. */
-function fileChoice (files: readonly ListedFile[], named: readonly string[]): FieldSchema | undefined {
+function fileChoice (files: readonly Pick<ListedFile, 'id' | 'filename'>[], named: readonly string[]): FieldSchema | undefined {
   const unlisted = [...new Set(named)].filter((id) => !files.some((one) => one.id === id)).map((id) => ({ id, filename: id }))
   const anyOf = [...files, ...unlisted].map(({ id, filename }) => ({ const: id, title: filename }))
   return anyOf.length === 0 ? undefined : { anyOf }

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { until } from '../../../../../test/core/work/support.ts'
 import { formIn, openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { clockAt } from '../../../../../test/support/clock.ts'
@@ -630,6 +631,8 @@ await t.test('a file that something names which waits is kept as long as that do
     headers: { 'content-type': 'application/x-ndjson' }
   })
   has(t, rows, { status: 202 })
+  // It is checked at the time of the clock, at which its file is still there.
+  await until('it is checked', async () => (await send('GET', `/api/v1/batches/${rows.body.batchId}`)).body.status === 'paused')
   const sendAt = new Date(clock.now().getTime() + 100 * day * 1000).toISOString()
   const later = await send('POST', '/api/email', { body: mail([{ fileId: ids.cancelled }], { sendAt }) })
   const there = async (id: string): Promise<number> => (await send('GET', `${path}/${id}`)).status
