@@ -12,30 +12,32 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { TracesConfig } from '../config/traces.ts'
 
 /** Milliseconds that a collector may take for a batch, and for the last ones of a process that stops. */
-const timeoutMs = 3_000
+export type ExportLimits = { batch: number, close: number }
+export const exportLimits: ExportLimits = { batch: 3_000, close: 3_000 }
 
 /**
- * Sends spans to a collector, in batches. What it does not take is lost, with a warning; nobody waits for it. `close` sends the last ones,
- * within three seconds.
+ * Sends spans to a collector, in batches. What it does not take within the limits is lost, with a warning; nobody waits for it. `close`
+ * sends the last ones.
  */
 export function openExporter (
   { url, serviceName, sampler }: TracesConfig,
-  log: Log
+  log: Log,
+  { batch, close: closing } = exportLimits
 ): { provider: TracerProvider, close: () => Promise<void> } {
-  const exporter = new OTLPTraceExporter({ url, timeoutMillis: timeoutMs, httpAgentOptions: (protocol) => agentOf(protocol) })
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: batch, httpAgentOptions: (protocol) => agentOf(protocol) })
   const provider = new TracerProvider({
     resource: resourceOf(serviceName),
     sampler: samplerOf(sampler),
-    spanProcessors: [new BatchSpanProcessor({ exporter: tellingOfFailures(exporter, log), exportTimeoutMillis: timeoutMs })]
+    spanProcessors: [new BatchSpanProcessor({ exporter: tellingOfFailures(exporter, log), exportTimeoutMillis: batch })]
   })
   return {
     provider,
     async close () {
       const ended = new AbortController()
-      const late = pause(timeoutMs, 'late', { signal: ended.signal }).catch(() => 'in time')
+      const late = pause(closing, 'late', { signal: ended.signal }).catch(() => 'in time')
       // A batch that fails has been told of already.
       const flushed = provider.shutdown().catch(() => undefined)
-      if (await Promise.race([flushed, late]) === 'late') log.warn({ seconds: timeoutMs / 1000 }, 'the last spans were not taken in time')
+      if (await Promise.race([flushed, late]) === 'late') log.warn({ seconds: closing / 1000 }, 'the last spans were not taken in time')
       ended.abort()
     }
   }

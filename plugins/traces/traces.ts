@@ -3,7 +3,7 @@ import { DispatchError, spanChannel, type SpanName } from '@dispatch/contract'
 import { type Attributes, type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api'
 import type { TracesConfig } from '../config/traces.ts'
 import { type Current, current } from '../hooks/trace-context.ts'
-import { openExporter } from './exporter.ts'
+import { type ExportLimits, openExporter } from './exporter.ts'
 
 /** A request to trace. `begun`: in epoch milliseconds; `parent`: the `traceparent` that it came with, where it is honoured. */
 export type TracedRequest = { method: string, route: string, begun: number, parent?: string | undefined }
@@ -21,8 +21,8 @@ export type Traces = {
  * Traces what this process does, and sends it to a collector. A dispatch is named by its id alone. No span names a company, a person, a
  * receiver or an address, or has a text of any of them.
  */
-export function openTraces (config: TracesConfig, { log }: { log: Log }): Traces {
-  const { provider, close } = openExporter(config, log)
+export function openTraces (config: TracesConfig, { log, limits }: { log: Log, limits?: ExportLimits }): Traces {
+  const { provider, close } = openExporter(config, log, limits)
   const tracer = provider.getTracer('document-dispatch')
   const stops = [...spanNames.map((name) => follow(tracer, name)), ...decorations(), ...leaves(tracer)]
   return {

@@ -16,8 +16,13 @@ import { type FollowUpDependencies, followUpsOf, inOneTransaction } from './rema
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
-/** What it takes to record the end of a step. */
-export type SettleDependencies = FollowUpDependencies & { log: Log }
+/** Milliseconds of a clock that only counts, and a pause of so many. */
+export type RetryClock = { now: () => number, pause: (milliseconds: number) => Promise<unknown> }
+
+/** What it takes to record the end of a step. `retryClock`: between the tries; that of the process unless given. */
+export type SettleDependencies = FollowUpDependencies & { log: Log, retryClock?: RetryClock }
+
+const ownClock: RetryClock = { now: () => performance.now(), pause }
 
 /** Milliseconds before each try to record an outcome: it must survive a restart of the database. */
 export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
@@ -38,15 +43,15 @@ export async function settle (
   step: Step,
   { settlement, actor, next }: { settlement: Settlement, actor: EventActor, next?: StepCandidate | undefined }
 ): Promise<Settled> {
-  const { database, log } = dependencies
+  const { database, log, retryClock: clock = ownClock } = dependencies
   const { companyId, dispatchId, runId } = run
   const following = next === undefined ? followingOf(dependencies, run, step, settlement) : { next, detached: run.detached }
   const { status = 'running' }: SettlementFollowUp = following
-  const begun = performance.now()
+  const begun = clock.now()
   let failure: unknown
   for (const milliseconds of settleRetryDelays) {
-    if (performance.now() - begun > settleRetryLimit) break
-    if (milliseconds > 0) await pause(milliseconds)
+    if (clock.now() - begun > settleRetryLimit) break
+    if (milliseconds > 0) await clock.pause(milliseconds)
     try {
       const at = await settleStep(database, {
         companyId,

@@ -29,6 +29,7 @@ export type KeyAdministration = {
 
 type Options = { database: Database, accounts: Accounts, now: () => Date, newId: () => string }
 
+/** Creates the administration of API keys. What its functions throw is said at {@link KeyAdministration}. */
 export function createKeyAdministration ({ database, accounts, now, newId }: Options): KeyAdministration {
   /** Whose key an actor may make; undefined where there is no such user. */
   async function holderOf (actor: Actor, userId: number): Promise<Account | undefined> {

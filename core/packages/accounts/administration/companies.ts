@@ -29,6 +29,7 @@ export type CompanyAccounts = {
   credit: (author: AuditAuthor, companyId: number, change: CreditChange) => Promise<Credited | undefined>
 }
 
+/** Creates the administration of companies. What its functions throw is said at {@link CompanyAccounts}. */
 export function createCompanyAccounts ({ database, now }: { database: Database, now: () => Date }): CompanyAccounts {
   return {
     list: async (page) => (await listAllCompanies(database, page)).map(viewOf),

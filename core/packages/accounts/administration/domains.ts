@@ -29,6 +29,7 @@ export type Domains = {
   set: (by: { author: AuditAuthor }, companyId: number, domains: CompanyDomains) => Promise<CompanyDomains | undefined>
 }
 
+/** Creates the domains of companies. What its functions throw is said at {@link Domains}. */
 export function createDomains ({ database, now }: { database: Database, now: () => Date }): Domains {
   return {
     async read (companyId) {

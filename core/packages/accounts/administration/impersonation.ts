@@ -11,6 +11,7 @@ export type Impersonation = (by: Requester, userId: number) => Promise<Session>
 
 type Options = { authentication: Pick<Authentication, 'impersonate'>, database: Database, now: () => Date }
 
+/** Creates the way to act as another user. What it throws is said at {@link Impersonation}. */
 export function createImpersonation ({ authentication, database, now }: Options): Impersonation {
   return async ({ actor, author }, userId) => {
     const session = await authentication.impersonate(actor, userId)

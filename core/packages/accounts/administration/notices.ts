@@ -37,6 +37,7 @@ type Options = {
   newId: () => string
 }
 
+/** Creates the notices. `mail` throws nothing for a mail that is refused: the log says so, and it comes again. */
 export function createNotices ({ database, linkMail, log, newId }: Options): Notices {
   async function namesOf (notices: readonly NoticeRow[]): Promise<Map<number, string>> {
     const names = new Map<number, string>()

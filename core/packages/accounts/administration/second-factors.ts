@@ -40,6 +40,10 @@ type Options = {
   now: () => Date
 }
 
+/**
+ * Creates the second factor of users. `bruteForceGuard`: counts wrong codes; without one they are not limited. What its functions throw is
+ * said at {@link SecondFactors}.
+ */
 export function createSecondFactors ({ database, accounts, credentials, verifications, bruteForceGuard, now }: Options): SecondFactors {
   async function verify ({ companyId, userId }: UserRef, code: string, address: string): Promise<boolean> {
     const [attempt, user] = [await bruteForceGuard?.beginCode(userId, address), { companyId, userId }]

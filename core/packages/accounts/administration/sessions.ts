@@ -71,6 +71,10 @@ type Options = SignInOptions & {
   newId: () => string
 }
 
+/**
+ * Creates the sessions of browsers. `now`: the clock of this process, by which sessions and proofs expire. What its functions throw is said
+ * at {@link Sessions}.
+ */
 export function createSessions (options: Options): Sessions {
   const { database, accounts, freshness, tokens, unknownSecrets, secondFactors, passwordPolicy, verifications, now, newId } = options
 

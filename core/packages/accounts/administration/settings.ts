@@ -20,6 +20,7 @@ export type CompanySettings = {
 
 type Options = { database: Database, guard: Pick<Guard, 'check'>, now: () => Date }
 
+/** Creates the settings of companies. `guard`: which hosts may be notified. What its functions throw is said at {@link CompanySettings}. */
 export function createCompanySettings ({ database, guard, now }: Options): CompanySettings {
   async function read ({ companyId }: Pick<Actor, 'companyId'>): Promise<SettingsView> {
     const company = await findCompany(database, companyId)

@@ -29,6 +29,10 @@ const parts = 50
  */
 type State = { fullAt: number, untold: number, tellAt: number, isTelling: boolean }
 
+/**
+ * Creates a meter. `quota`: of the unit that is taken, in `window` seconds. `now`: the clock of this process. `onError`: where the database
+ * cannot be told; what was taken is told with what comes next.
+ */
 export function createMeter (database: Database, { name, quota, window }: RateLimit, { now, onError }: Options): Meter {
   const [max, each] = [window * 1000, window * 1000 / quota]
   const part = max / parts

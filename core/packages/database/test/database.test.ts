@@ -98,21 +98,21 @@ async function holding (url: string, companyId: number, work: () => Promise<void
 
 await t.test('a company has half of the connections at most: the others work on while all of its own wait', async (t) => {
   const url = await seededDatabase(t)
-  const database = openDatabase({ connectionString: url }, { connections: 4, limits: quick, onError: (error) => t.fail(error.message) })
+  // Nobody gives up the lock before it is free, and nobody waits for ever for a connection.
+  const limits = { ...quick, connect: 30_000, lock: 600_000, statement: 600_000, answer: 600_000 }
+  const database = openDatabase({ connectionString: url }, { connections: 4, limits, onError: (error) => t.fail(error.message) })
+  let ended = 0
   const locked = (companyId: number): Promise<unknown> =>
     database.company(companyId, (queries) =>
       queries.updateTable('credits').set({ held: '0' }).where('company_id', '=', companyId).execute())
+  const waiting: Promise<unknown>[] = []
   await holding(url, 2, async () => {
-    const waiting = Array.from({ length: 12 },
-      () => locked(2).then(() => 'done', (error: unknown) => error instanceof DatabaseUnavailable ? error.reason : error))
-    const begun = performance.now()
+    for (let caller = 0; caller < 12; caller++) waiting.push(locked(2).finally(() => ended++))
     for (let turn = 0; turn < 10; turn++) await locked(1)
     await database.ping()
-    const [others, all] = [performance.now() - begun, await Promise.all(waiting).then(() => performance.now() - begun)]
-    t.ok(others < all, 'nobody else has waited for them')
-    t.strictSame(new Set(await Promise.all(waiting)), new Set(['busy']))
+    t.equal(ended, 0, 'nobody else has waited for them')
   })
-  t.ok(await locked(2), 'and the company goes on once the lock is gone')
+  t.equal((await Promise.all(waiting)).length, 12, 'and the company goes on once the lock is gone')
   await database.close()
 })
 
@@ -123,32 +123,28 @@ await t.test('no limit of time is without an end: a lock, a statement, a transac
   const proxy = await silentProxy(t, url)
   const database = openDatabase({ connectionString: proxy.url }, { connections: 2, limits: quick, onError: (error) => lost.push(error) })
   const asked = async (work: () => Promise<unknown>): Promise<object> => {
-    const begun = performance.now()
     const { reason, uncertain } = await work().then(() => ({ reason: 'done', uncertain: false }),
       (error: unknown) => error as DatabaseUnavailable)
-    return { reason, uncertain, inTime: performance.now() - begun < 5 * quick.answer }
+    return { reason, uncertain }
   }
   const company = (statement: RawBuilder<unknown>) => () => database.company(2, (queries) => statement.execute(queries))
   await holding(url, 2, async () => {
-    t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'busy', uncertain: false, inTime: true }, 'a lock')
+    t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'busy', uncertain: false }, 'a lock')
   })
-  t.strictSame(await asked(company(sql`select pg_sleep(20)`)), { reason: 'busy', uncertain: false, inTime: true }, 'a statement')
+  t.strictSame(await asked(company(sql`select pg_sleep(3600)`)), { reason: 'busy', uncertain: false }, 'a statement')
   t.strictSame(await asked(() =>
     database.company(2, async (queries) => {
       await sql`select from credits for update`.execute(queries)
       await pause(3 * quick.idle)
       await sql`select 1`.execute(queries)
     })
-  ), { reason: 'away', uncertain: true, inTime: true }, 'a transaction')
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false, inTime: true },
-    'has left its lock')
+  ), { reason: 'away', uncertain: true }, 'a transaction')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false }, 'has left its lock')
   proxy.silence()
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', uncertain: true, inTime: true },
-    'an open connection')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', uncertain: true }, 'an open connection')
   has(t, await asked(() => database.ping()), { reason: 'away' }, 'and a new one')
   proxy.speak()
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false, inTime: true },
-    'and works again')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false }, 'and works again')
   await database.close()
 })
 
