@@ -211,7 +211,7 @@ const begin = (options: Options): LinkMail['begin'] => async ({ to, companyId })
   }
 }
 
-/** Creates the mails of the service itself. `publicUrl`: without a slash at its end. What its functions throw is said at {@link LinkMail}. */
+/** Creates the mails of the service itself. `publicUrl`: without a slash at its end. See {@link LinkMail} for what is thrown. */
 export function createLinkMail (options: Options): LinkMail {
   const { validate, database, now, dispatch } = options
 
