@@ -9,7 +9,7 @@ import { type ApiKeyFilter, type ApiKeyRow, insertApiKey, listApiKeys, type NewA
 import type { Requester } from './users.ts'
 
 /** Most keys that one user may have at once. */
-const max = 100
+const maxKeys = 100
 
 /** API keys that people create for programs. Members manage only their own; admins also those of users whose role is not above theirs. */
 export type KeyAdministration = {
@@ -54,10 +54,10 @@ export function createKeyAdministration ({ database, accounts, now, newId }: Opt
       if (holder === undefined) return undefined
       const at = now()
       const { secret, ...key } = keyOf(holder, body, { keyId: newId(), at })
-      const created = await insertApiKey(database, key, { maker: actor, author, max, at })
+      const created = await insertApiKey(database, key, { maker: actor, author, max: maxKeys, at })
       if (created === 'stale') throw revoked()
       if (created === 'full') {
-        throw new DispatchError('conflict', `The user already has ${max} keys: revoke one that is not needed.`, { reason: 'at_most' })
+        throw new DispatchError('conflict', `The user already has ${maxKeys} keys: revoke one that is not needed.`, { reason: 'at_most' })
       }
       return { ...viewOf(created), key: secret }
     },

@@ -58,7 +58,7 @@ export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: 
 export type SessionProof = ProofBody | Answered
 
 /** Most sessions of one user; a further one ends the oldest. */
-const max = 20
+const maxSessions = 20
 
 /** How much of a browser's name is kept, in characters. */
 const longestName = 300
@@ -100,7 +100,7 @@ export function createSessions (options: Options): Sessions {
     const digest = digestOf(secret)
     const client = { ...from, browser: browser.slice(0, longestName) }
     const proof = provedAt === undefined ? {} : { provedAt }
-    await insertSession(database, { ...account, ...client, ...proof, sessionId: newId(), digest }, { ...limits, max })
+    await insertSession(database, { ...account, ...client, ...proof, sessionId: newId(), digest }, { ...limits, max: maxSessions })
     unknownSecrets.learn(digest)
     return secret
   }

@@ -7,7 +7,7 @@ export type Transfer = { iban: string, bic: string, name: string, amount: string
 
 /** The range of amounts that the scheme permits. */
 const least = '0.01'
-const max = '999999999.99'
+const maxAmount = '999999999.99'
 
 /** The most characters of a remittance text. */
 const longest = 140
@@ -15,7 +15,7 @@ const longest = 140
 /** Whether the scheme can carry a transfer: it needs an account and its holder, and an amount to pay (a refund has none). */
 export function isPayable ({ iban, bic, name, amount, remittance }: Transfer): boolean {
   const value = roundedTo(new Money(amount), 2)
-  return value.gte(least) && value.lte(max) && isIban(iban) && (bic === '' || isBic(bic)) &&
+  return value.gte(least) && value.lte(maxAmount) && isIban(iban) && (bic === '' || isBic(bic)) &&
     oneLine(name) !== '' && oneLine(remittance).length <= longest
 }
 

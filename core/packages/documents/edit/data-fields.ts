@@ -15,14 +15,14 @@ export type Loop = { each: string, as: string }
  * How deep fields are looked for, how many schemas and names are looked at, and how many fields are offered: those that the sample has come
  * first. A schema that contains itself has more fields with each level than can be counted.
  */
-const max = { depth: 4, looks: 4_000, fields: 120 } as const
+const limits = { depth: 4, looks: 4_000, fields: 120 } as const
 
 /** What is left of the looks. */
 type Budget = { left: number }
 
 /** The fields of the data that a block may show, in the order of the schema; those of the loops around it before the others. */
 export function dataFields (schema: Schema, sample: unknown, loops: readonly Loop[] = []): DataField[] {
-  const budget: Budget = { left: max.looks }
+  const budget: Budget = { left: limits.looks }
   const root: Place = { nodes: [{ schema, root: schema }], value: sample }
   const scope = new Map<string, Place>()
   for (const { each, as } of loops) {
@@ -35,8 +35,8 @@ export function dataFields (schema: Schema, sample: unknown, loops: readonly Loo
     ...[...scope].reverse().map(([path, place]) => spotOf(path, place, true, 1)),
     spotOf('', root, true, 0)
   ], budget)
-  if (found.length <= max.fields) return found
-  const shown = new Set(firstOf(found, ({ sample, required }) => sample !== undefined || required).slice(0, max.fields))
+  if (found.length <= limits.fields) return found
+  const shown = new Set(firstOf(found, ({ sample, required }) => sample !== undefined || required).slice(0, limits.fields))
   return found.filter((field) => shown.has(field))
 }
 
@@ -114,7 +114,7 @@ function open (spot: Spot, forms: readonly Referent[], budget: Budget): Spot[] {
   const type = typeOf(forms)
   const isLeaf = type === 'list' || !forms.some(({ schema }) => Object.keys(fieldsOf(schema) ?? {}).length > 0)
   if (isLeaf && path !== '') spot.own = [{ path, type, required, ...sampleOf(place.value) }]
-  if (isLeaf || depth >= max.depth) return []
+  if (isLeaf || depth >= limits.depth) return []
   spot.inner = childrenOf(place, forms, budget).map((child) =>
     spotOf(path === '' ? child.name : `${path}.${child.name}`, child.place, required && child.required, depth + 1)
   )

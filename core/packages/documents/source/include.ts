@@ -8,7 +8,7 @@ import { type KeptPartials, layoutParts } from '../model/partial.ts'
 export type Included = { source: TemplateSource, faults: Fault[] }
 
 /** Bounds of what one template includes. */
-const max = { partials: 50, characters: 400_000 }
+const limits = { partials: 50, characters: 400_000 }
 
 /**
  * Puts into a template the layout that it names and the partials that it and they include, as they are now. A later change of them does not
@@ -31,8 +31,8 @@ export function include (given: TemplateSource, kept: KeptPartials): Included {
   }
   if (Object.keys(partials).length === 0) return { source, faults }
   const names = Object.keys(partials)
-  if (names.length > max.partials || JSON.stringify(partials).length > max.characters) {
-    const message = `A template may include ${max.partials} partials with ${max.characters} characters as JSON, all together.`
+  if (names.length > limits.partials || JSON.stringify(partials).length > limits.characters) {
+    const message = `A template may include ${limits.partials} partials with ${limits.characters} characters as JSON, all together.`
     faults.push({ path: '', code: 'too_large', message })
   }
   const sources = [...new Set(names.map((name) => name.split('/', 1)[0] ?? ''))].flatMap((name) => kept[name]?.source ?? [])

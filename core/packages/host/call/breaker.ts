@@ -37,7 +37,7 @@ export type BreakersOptions = { now: () => Date, failures?: number, pause?: numb
 /** `opened` and `probed` are times in milliseconds. A probe that never reports its end is forgotten after another pause. */
 type Breaker = { of: Configured, failures: number, opened?: number, probed?: number }
 
-const max = 50_000
+const maxBreakers = 50_000
 const failures: ReadonlySet<Outcome['outcome']> = new Set(['unavailable', 'uncertain'])
 
 /** Where what fails at no host is counted, such as an adapter that crashes. */
@@ -53,9 +53,9 @@ function hostOfFailure (outcome: Outcome): string | undefined {
 }
 
 export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: BreakersOptions): Breakers {
-  const breakers = new LRUCache<string, Breaker>({ max })
+  const breakers = new LRUCache<string, Breaker>({ max: maxBreakers })
   /** The host at which the last call of a line failed. Which hosts a call will need is not known before it begins. */
-  const failedAt = new LRUCache<string, string>({ max })
+  const failedAt = new LRUCache<string, string>({ max: maxBreakers })
   const left = (since: number | undefined): number => since === undefined ? 0 : since + pause * 1000 - now().getTime()
 
   const fail = ({ companyId, userId, provider }: Configured, host: string): void => {

@@ -10,7 +10,7 @@ import { queryProvider, type QueryResult } from './query.ts'
 export type ReceivedList = { received: readonly Received[], cursor: string, more: boolean }
 
 /** So many e-invoices are listed at once. A provider that lists more is asked for nothing, so that none is left out. */
-const max = 1_000
+const maxListed = 1_000
 
 const fitList = compile(Type.Object({
   received: Type.Array(
@@ -21,7 +21,7 @@ const fitList = compile(Type.Object({
         Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d([.]\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)$', maxLength: 40 })
       )
     }, { additionalProperties: false }),
-    { maxItems: max }
+    { maxItems: maxListed }
   ),
   cursor: Type.String({ minLength: 1, maxLength: 1_000 }),
   more: Type.Boolean()

@@ -16,7 +16,7 @@ export type Directed =
   | { result: 'cannot_be_asked', message: string, away: boolean }
 
 /** A directory has more addresses of somebody than people read: those that come first are told. */
-const max = 100
+const maxRecipients = 100
 
 const text = Type.String({ minLength: 1, maxLength: 500 })
 const fitRecipients = compile(Type.Object({
@@ -51,5 +51,5 @@ export async function callRecipients (
   const { recipients } = fit.value
   return recipients.length === 0
     ? { result: 'unknown' }
-    : { result: 'found', recipients: recipients.slice(0, max).map((recipient) => called.redact.json(recipient)) }
+    : { result: 'found', recipients: recipients.slice(0, maxRecipients).map((recipient) => called.redact.json(recipient)) }
 }

@@ -9,7 +9,7 @@ import { type CallContext, type CallLimits, type FailedCall, invokeFunction } fr
 import { readingOnly } from './reading-only.ts'
 
 /** The vendor has more than a form can show: those that come first are shown. */
-const max = 200
+const maxSuggestions = 200
 
 /** The values of a setting that the vendor has, or why they are not known. `code` is the vendor's. */
 export type Suggested =
@@ -39,7 +39,7 @@ export async function callSuggest (
   if (!fit.ok) {
     return { result: 'cannot_be_checked', message: `What the provider "${code}" suggests for "${setting}" cannot be read.` }
   }
-  const fitting = fit.value.filter(({ value }) => unfit(installed, setting, value).length === 0).slice(0, max)
+  const fitting = fit.value.filter(({ value }) => unfit(installed, setting, value).length === 0).slice(0, maxSuggestions)
   return {
     result: 'ok',
     values: fitting.map(({ value, title }) => ({ value, ...title !== undefined && { title: called.redact.text(title) } }))

@@ -14,7 +14,7 @@ export type OwnDocuments = {
 }
 
 /** What may stand in a request: far more than any has. */
-const max = 1_000
+const maxDocuments = 1_000
 
 /** Fields that a client writes freely: what looks like a handle there may name the document of somebody else. */
 const written: ReadonlySet<string> = new Set(['data', 'metadata'])
@@ -23,7 +23,7 @@ const written: ReadonlySet<string> = new Set(['data', 'metadata'])
 export function createOwnDocuments (request: unknown): OwnDocuments {
   const own = new Map<string, DocumentHandle>()
   const add = (document: DocumentHandle): void => {
-    if (own.size >= max) throw new RangeError(`A call has ${max} documents at most.`)
+    if (own.size >= maxDocuments) throw new RangeError(`A call has ${maxDocuments} documents at most.`)
     own.set(document.id, document)
   }
   if (isRecord(request)) {

@@ -26,7 +26,7 @@ export type EndedCall = {
 }
 
 /** The most exchanges of one call that are noted, and the most headers of each. */
-const [max, maxHeaders] = [20, 50]
+const [maxExchanges, maxHeaders] = [20, 50]
 
 /** The most characters that are shown of a body, an answer or a failure, of an address, and of a header; and that are read of each. */
 const [longest, longestUrl, longestHeader, longestRead] = [4_000, 2_000, 500, 65_536]
@@ -55,7 +55,7 @@ export function createNotebook (): Notebook {
   const lines: { method: string, line: Line, took: () => number }[] = []
   return {
     begin (method) {
-      if (lines.length >= max) return undefined
+      if (lines.length >= maxExchanges) return undefined
       const begun = performance.now()
       let milliseconds: number | undefined
       const line: Line = {

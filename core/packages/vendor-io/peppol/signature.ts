@@ -25,18 +25,18 @@ const namespace = 'http://www.w3.org/2000/09/xmldsig#'
  * Characters and tags of a document, certificates that a signature may name, and transforms. Checking costs the square of the elements, as
  * often as there are transforms, and nothing else runs meanwhile. Publishers write a tenth of that.
  */
-const max = { characters: 64 * 1024, tags: 2_000, certificates: 8, transforms: 3 }
+const limits = { characters: 64 * 1024, tags: 2_000, certificates: 8, transforms: 3 }
 
 /**
  * The whole of a document, without its signature, as it was signed by a certificate of one of the authorities that is valid at a time.
  * Throws {@link NotSigned}.
  */
 export function signedText (xml: string, { authorities, at }: { authorities: readonly X509Certificate[], at: Date }): string {
-  if (xml.length > max.characters || tagsIn(xml) > max.tags) throw new NotSigned('The document is longer than those that are signed.')
+  if (xml.length > limits.characters || tagsIn(xml) > limits.tags) throw new NotSigned('The document is longer than those that are signed.')
   const [signature, ...others] = signaturesIn(xml)
   if (signature === undefined || others.length > 0) throw new NotSigned('The document has not one signature.')
   const within = ['*', 'Signature'].reduce(childrenOf, [parseXml(xml)])
-  if (['SignedInfo', 'Reference', 'Transforms', 'Transform'].reduce(childrenOf, within).length > max.transforms) {
+  if (['SignedInfo', 'Reference', 'Transforms', 'Transform'].reduce(childrenOf, within).length > limits.transforms) {
     throw new NotSigned('The signature has too many transforms.')
   }
   const [leaf, ...among] = certificatesOf(['KeyInfo', 'X509Data', 'X509Certificate'].reduce(childrenOf, within))
@@ -58,7 +58,7 @@ export function signedText (xml: string, { authorities, at }: { authorities: rea
 
 /** Each tag has one "<"; so has a comment. */
 function tagsIn (xml: string): number {
-  return xml.split('<', max.tags + 2).length - 1
+  return xml.split('<', limits.tags + 2).length - 1
 }
 
 function signaturesIn (xml: string): string[] {
@@ -91,7 +91,7 @@ function childrenOf (elements: readonly Json[], name: string): Json[] {
 
 /** The certificates that a signature names: that of its key is the first one that has issued none of the others. */
 function certificatesOf (elements: readonly Json[]): X509Certificate[] {
-  const certificates = elements.slice(0, max.certificates).map((element) => {
+  const certificates = elements.slice(0, limits.certificates).map((element) => {
     const text = isRecord(element) ? (element as JsonObject)['#text'] : element
     try {
       // Publishers break the lines of a certificate, and some of them indent it.

@@ -7,7 +7,7 @@ type Asked = { companyId: number, condition: Condition, now: Date }
 export type Found = { isMet: boolean, facts: Facts }
 
 /** The most dispatches, callbacks or doubts that a look reads: the newest. */
-const max = 5_000
+const maxRead = 5_000
 
 const before = (now: Date, minutes = 0): Date => new Date(now.getTime() - minutes * 60_000)
 
@@ -17,7 +17,7 @@ function chosen ({ companyId, condition: { minutes }, now }: Asked): RawBuilder<
   return sql`chosen as materialized (
     select dispatch_id, status as dispatch_status from dispatches where company_id = ${companyId}
       and dispatch_id >= ${firstIdAt(from.getTime() - idSkew)} and created_at >= ${from} and not test
-    order by dispatch_id desc limit ${max}
+    order by dispatch_id desc limit ${maxRead}
   )`
 }
 
@@ -71,7 +71,7 @@ export const measures: Readonly<Record<AlertKind, (queries: CompanyQueries, aske
         select endpoint_id::text from callback_endpoints where company_id = ${companyId} and removed_at is null
           and failing_since <= ${since} and (enabled or disabled_at is not null)
         union select receiver from (
-          select receiver, tries, created_at from callbacks where company_id = ${companyId} and state = 'pending' order by next_at limit ${max}
+          select receiver, tries, created_at from callbacks where company_id = ${companyId} and state = 'pending' order by next_at limit ${maxRead}
         ) as waiting where tries > 0 and created_at <= ${since}
       ) as failing`.execute(queries)
     const value = found?.count ?? 0
@@ -81,7 +81,7 @@ export const measures: Readonly<Record<AlertKind, (queries: CompanyQueries, aske
   async doubt (queries, { companyId, condition, now }) {
     const { rows: [found] } = await sql<{ count: number }>`with doubtful as materialized (
         select dispatch_id from dispatches where company_id = ${companyId} and status = 'uncertain' and not test
-        order by dispatch_id desc limit ${max}
+        order by dispatch_id desc limit ${maxRead}
       ) select count(*)::integer as count from doubtful join steps using (dispatch_id)
       where status = 'uncertain' and uncertain_at <= ${before(now, condition.minutes)} and ${isWanted(condition, code)}`.execute(queries)
     const value = found?.count ?? 0

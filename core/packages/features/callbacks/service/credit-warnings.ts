@@ -4,13 +4,13 @@ import { listDueCreditWarnings, recordCreditWarning } from '../store/credit-warn
 import { callbackJob } from './delivery.ts'
 
 /** The most companies that one sweep warns. */
-const max = 100
+const maxCompanies = 100
 
 type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date, newId: () => string }
 
 /** Warns companies whose credits have become low, once each time, in whichever process comes first. */
 export async function sendCreditWarnings ({ database, queue, now, newId }: Options): Promise<void> {
-  for (const companyId of await listDueCreditWarnings(database, max)) {
+  for (const companyId of await listDueCreditWarnings(database, maxCompanies)) {
     const { callbackId, endpointCallbackIds } = await recordCreditWarning(database, companyId, { now: now(), newId })
     // If a job is lost, the sweep of callbacks finds the warning and queues it again.
     await queue.send('callback', [

@@ -24,7 +24,7 @@ const pageHeaders = {
   'cache-control': 'no-cache'
 }
 /** How many parts a search finds, and how many characters of each it shows people, and tells programs. */
-const [max, shown, longest] = [20, 240, 2_000]
+const [maxFound, shown, longest] = [20, 240, 2_000]
 
 /** Where the pages were on which requests are tried, before they had an address of their own. */
 const moved = ['static/*', 'json', 'yaml', 'reference/static/*', 'reference/json', 'reference/yaml'] as const
@@ -84,7 +84,7 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
 
   app.get<Asked>('/docs/search.json', { schema }, async ({ query: { q } }, reply) => {
     const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
-    const data = documentation.search(query, max).map(({ title, address, text }) => ({
+    const data = documentation.search(query, maxFound).map(({ title, address, text }) => ({
       title,
       url: `${publicUrl}${address}`,
       text: text.slice(0, longest)
@@ -181,8 +181,8 @@ const ofSearch = {
 function foundOf (query: string, documentation: Documentation, language: Language): { title: string, main: Html } {
   const { title: heading, empty, nothing } = ofSearch[language]
   const isFrench = ({ address }: { address: string }) => address.startsWith('/docs/fr/')
-  const all = documentation.search(query, language === 'fr' ? Infinity : max)
-  const found = language === 'fr' ? [...all.filter(isFrench), ...all.filter((one) => !isFrench(one))].slice(0, max) : all
+  const all = documentation.search(query, language === 'fr' ? Infinity : maxFound)
+  const found = language === 'fr' ? [...all.filter(isFrench), ...all.filter((one) => !isFrench(one))].slice(0, maxFound) : all
   const list = found.map((part) => {
     const { title, address, text } = part
     const plain = plainOf(text)

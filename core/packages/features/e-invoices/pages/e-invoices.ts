@@ -20,7 +20,7 @@ const at = '/console/e-invoices'
 const templateId = 4
 
 /** The most broken rules, and the most lost texts, that a page shows. */
-const max = 200
+const maxShown = 200
 
 /** Reading an e-invoice of somebody, and writing a credit note about one. */
 export const eInvoicePages: FastifyPluginCallback = (app, _options, done) => {
@@ -130,7 +130,7 @@ function shown (words: Words, { format, profile, specification, data, totals, pr
     lost.length === 0 ?
       html`` :
       html`<section aria-labelledby="lost"><h2 id="lost">${words.eInvoiceLost}</h2>${
-        table(words.eInvoiceLost, [words.eInvoiceElement, words.eInvoiceText], lost.slice(0, max).map((one) =>
+        table(words.eInvoiceLost, [words.eInvoiceElement, words.eInvoiceText], lost.slice(0, maxShown).map((one) =>
           html`<tr><td>${placeOf(one)}</td><td>${one.value}</td></tr>\n`
         ))
       }</section>`
@@ -140,7 +140,7 @@ function shown (words: Words, { format, profile, specification, data, totals, pr
 }
 
 function rulesSection (words: Words, id: string, title: string, broken: EInvoiceView['problems']): Html {
-  const rows = broken.slice(0, max).map((one) =>
+  const rows = broken.slice(0, maxShown).map((one) =>
     html`<tr><th scope="row">${one.code}</th><td>${sentenceOf(words, one)}</td><td>${placeIn(words, one.path)}</td><td>${
       placeOf(one)
     }</td></tr>\n`

@@ -56,7 +56,7 @@ export const links = tokenOf<Links>('links')
 const lifetimes = { invitation: 604_800, password: 86_400, forgotten: 3_600 }
 
 /** Most invitations of a company. */
-const max = 200
+const maxInvitations = 200
 
 type Options = {
   database: Database
@@ -151,7 +151,10 @@ const invite = (options: Options): Links['invite'] => async (by, { email: typed,
   await refuseDomainOfOther(database, actor.companyId, email)
   const token = await newToken(options, how, email, role, actor.companyId)
   const link = { linkId: newId(), ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
-  const row = await insertInvitation(database, actor.companyId, { ...link, email, role, services, max }, { author, at: now() })
+  const row = await insertInvitation(database, actor.companyId, { ...link, email, role, services, max: maxInvitations }, {
+    author,
+    at: now()
+  })
   if (typeof row === 'string') throw new DispatchError('conflict', refusals[row])
   await mail(options, token, by, row)
   return { ...viewOf(row, mailing(row)), ...token.shown }
@@ -273,7 +276,7 @@ type Found = { link: LinkRow, email: string, addresses: readonly string[] }
 const refusals = {
   taken: 'The company already has a user with this e-mail address: choose another one.',
   invited: 'This e-mail address is invited already: renew the invitation, or withdraw it first.',
-  full: `There are ${max} invitations: withdraw those that nobody needs.`
+  full: `There are ${maxInvitations} invitations: withdraw those that nobody needs.`
 }
 
 /** Whether who has made a link could still give such a role and such services. */

@@ -29,7 +29,7 @@ export type Passkeys = QuestionCheck & {
 export const passkeys = token<Passkeys>('passkeys')
 
 /** Most passkeys of a user. */
-const max = 20
+const maxPasskeys = 20
 
 type Options = {
   database: Database
@@ -66,7 +66,9 @@ export function createPasskeys ({ database, secondFactors, factors, party, now, 
       requireOneself(actor)
       const known = await listPasskeys(database, actor)
       if (party === undefined) throw new DispatchError('conflict', 'Passkeys need a host name: the public address is an IP address.')
-      if (known.length >= max) throw new DispatchError('conflict', `There are ${max} passkeys: remove one first.`, { reason: 'at_most' })
+      if (known.length >= maxPasskeys) {
+        throw new DispatchError('conflict', `There are ${maxPasskeys} passkeys: remove one first.`, { reason: 'at_most' })
+      }
       const { userId, email } = actor
       const challenge = await challengeFor({ use: 'registration', userId })
       return registrationOptions(party, { userId, email, challenge, known: known.map(credentialOf) })

@@ -31,7 +31,7 @@ export type Answers = {
 export const answers = token<Answers>('receivedInvoiceAnswers')
 
 /** The most that is said of one e-invoice, and what is looked up together. */
-const [max, together] = [100, 20]
+const [maxStatuses, together] = [100, 20]
 
 type Options = {
   database: Database
@@ -102,8 +102,8 @@ export function createAnswers ({ database, files, invoiceReader, outbox, recepti
         const can = sayable.length === 0 ? 'nothing' : sayable.join(', ')
         throw new DispatchError('conflict', `The status ${body.code} cannot be said now: ${can} can.`, { reason: 'state_forbids' })
       }
-      if (before === undefined && known.length >= max) {
-        throw new DispatchError('conflict', `Of one invoice ${max} statuses are said at most.`)
+      if (before === undefined && known.length >= maxStatuses) {
+        throw new DispatchError('conflict', `Of one invoice ${maxStatuses} statuses are said at most.`)
       }
       const at = pastOf(body.at ?? before?.saying.at ?? now().toISOString(), '/at', now()).toISOString()
       const answer: Answer = { ...body, at }

@@ -10,7 +10,7 @@ import type { NewVersion } from '../store/template-changes.ts'
 import { requireFit } from './version-preview.ts'
 
 /** The most characters of XML in an answer, and the most broken rules of a profile. */
-const max = { xml: 4 * 1024 * 1024, broken: 1_000 }
+const limits = { xml: 4 * 1024 * 1024, broken: 1_000 }
 
 type Parts = { database: Database, templateWorkers: TemplateWorkers }
 
@@ -53,8 +53,8 @@ export async function previewProfiles (
     data: found.reports.map(({ xml, broken, ...report }) => ({
       ...report,
       fits: xml !== undefined,
-      xml: xml === undefined || (length > max.xml && found.reports.length > 1) ? null : xml,
-      broken: broken.slice(0, max.broken).map(({ path, code, message, severity }) => ({ path: placed(path), code, message, severity }))
+      xml: xml === undefined || (length > limits.xml && found.reports.length > 1) ? null : xml,
+      broken: broken.slice(0, limits.broken).map(({ path, code, message, severity }) => ({ path: placed(path), code, message, severity }))
     }))
   }
 }
