@@ -51,6 +51,7 @@ import { switchPages } from './pages/switch.ts'
 import { tryPages } from './pages/try.ts'
 import { userPages } from './pages/user.ts'
 import { actRoutes } from './session/act.ts'
+import { markForms } from './session/kept-form.ts'
 import { languageOf } from './session/language.ts'
 import { stayInMode, withMode } from './session/mode.ts'
 import { askForVerifications } from './session/offered.ts'
@@ -67,10 +68,11 @@ declare module 'fastify' {
 /** The largest form, in bytes: a private key among the settings of a provider, with every character escaped. */
 const longestForm = 64 * 1024
 
-type ConsoleOptions = SessionOptions & { parts: ConsoleParts }
+/** `linkKey`: the secret of which keys for what leaves the service are made. */
+type ConsoleOptions = SessionOptions & { parts: ConsoleParts, linkKey: Uint8Array }
 
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
-export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, parts }) => {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, parts, linkKey }) => {
   app.addHook('onRoute', (route) => {
     // People are known by their session, not by credentials.
     route.config = { ...route.config, public: true }
@@ -88,6 +90,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
     )
   })
   stayInMode(app)
+  markForms(app, linkKey)
   requireSessions(app, sessions, parts)
   askForVerifications(app, sessions)
   askWhetherMeant(app)

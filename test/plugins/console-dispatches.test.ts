@@ -15,7 +15,7 @@ import { letter } from './support/templates.ts'
 
 const { en } = languages
 const service = await startService(t, { config: { keepsRequestLog: true } })
-const { send, url } = service
+const { app, send, url } = service
 const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme', { credits: 100 })
 const other = await service.company('other')
@@ -80,6 +80,11 @@ await t.test('a failed dispatch says why in words for people, and leads to the o
   contains(t, twice.page, /id="anew">[^]*?<input type="hidden" name="field" value="number">/)
   contains(t, twice.page, new RegExp(`<button>${en.wayAnotherNumber}</button>[^]*<button class="second">${en.retry}</button>`),
     'what helps stands first')
+  await app.get('database').owner.updateTable('dispatches').set({ status: 'partial' })
+    .where('dispatch_id', '=', twice.at.split('/').at(-1) ?? '').execute()
+  const { body: partly } = await open(twice.at, cookie)
+  lacks(t, partly, en.wayAnotherNumber, 'what is done of it is not sent again first')
+  contains(t, partly, new RegExp(`<button>${en.retry}</button>[^]*<button class="second">${en.sendAnew}</button>`))
   const anew = await post(`${twice.at}/duplicate`, { field: 'number' }, cookie)
   contains(t, anew.headers.get('location'), /^\/console\/send\?draft=[\w-]+#f-data\.number$/)
   contains(t, (await post(`${twice.at}/duplicate`, { field: '"><b>' }, cookie)).headers.get('location'), /draft=[\w-]+$/)
@@ -88,6 +93,23 @@ await t.test('a failed dispatch says why in words for people, and leads to the o
   contains(t, refused.page, `<a class="button second" href="#correct-invoicing">${en.wayCorrect}</a>`)
   contains(t, refused.page, '<details id="correct-invoicing">')
   contains(t, (await open(refused.at, cookie, { 'accept-language': 'fr' })).body, '<strong>Simulator l’a refusé.</strong>')
+})
+
+await t.test('the way to what must change has the name of its button', (t) => {
+  const said = (change: string | undefined, begun: boolean): string =>
+    failureNotice({ words: en, isAdmin: true }, {
+      step: {
+        service: 'invoicing',
+        providerName: 'stripe',
+        error: { error: 'provider_error', message: 'Said.', details: [{ path: '/template/data/date', code: 'x', message: 'Wrong.' }] }
+      },
+      dispatch: {},
+      providers: []
+    }, { retriable: true, uncertain: false, duplicable: true, change, begun, correctable: [] }).markup
+  contains(t, said('date', false), `href="#anew">${en.wayCorrect}</a>`)
+  contains(t, said(undefined, false), `href="#anew">${en.sendAnew}</a>`)
+  contains(t, said(undefined, true), `href="#retry">${en.retry}</a>`)
+  t.end()
 })
 
 await t.test('credentials that are not accepted lead an admin to the settings, and a doubt to the vendor', (t) => {

@@ -1,11 +1,14 @@
+import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
+import { formIn, sentIn } from '../../plugins/console/form/body.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { admin, type Answer, type Login, startService } from '../support/service.ts'
 import { openConsole, unescaped } from './support/console.ts'
 
-const { en } = languages
-const service = await startService(t)
+const { en, fr } = languages
+const clock = { now: new Date('2026-03-14T09:00:00Z') }
+const service = await startService(t, { replacements: { now: () => clock.now } })
 const { company, send } = service
 const { follow, open, post, signIn } = openConsole(service)
 
@@ -16,20 +19,35 @@ function fieldsOf (page: string, action: string): [string, string][] {
   const areas = [...form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)].map(
     ([, name = '', text = '']) => [name, text]
   )
-  return [...inputs, ...areas].map(([name = '', value = '']) => [name, unescaped(value)])
+  return [...inputs, ...areas].map(([name = '', value = '']) => [name, unescaped(value.replaceAll('&#8238;', '\u202e'))])
+}
+
+/** What the form of a page of the sign-in sends, besides what is typed there. */
+function carriedBy ({ body }: Answer, action = '/console/sign-in'): [string, string][] {
+  return fieldsOf(body as string, action).filter(([name]) => name !== 'email')
+}
+
+const keptIn = (answer: Answer, action?: string): [string, string][] =>
+  carriedBy(answer, action).filter(([name]) => name.startsWith('kept:'))
+
+const cookieOf = ({ headers }: Answer, name: string): string =>
+  headers.getSetCookie().find((cookie) => cookie.startsWith(`${name}=`))?.split(';', 1)[0] ?? ''
+
+/** Sends a form whose session has ended: the page that answers. */
+async function signInAfter (path: string, sent: [string, string][]): Promise<Answer> {
+  const ended = await post(path, sent)
+  t.equal(ended.status, 307)
+  const page = await post((ended.headers.get('location') ?? '').slice('/console'.length), sent)
+  contains(t, page.body, en.keptWaits)
+  return page
 }
 
 /** Sends a form whose session has ended, and signs in on the page that answers. */
 async function signedInWith (path: string, sent: [string, string][], login: Login): Promise<Answer> {
-  const ended = await post(path, sent)
-  t.equal(ended.status, 307)
-  const to = (ended.headers.get('location') ?? '').slice('/console'.length)
-  const page = await post(to, sent)
-  contains(t, page.body, en.keptWaits)
-  const carried = fieldsOf(page.body as string, '/console/sign-in').filter(([name]) => name !== 'email')
+  const page = await signInAfter(path, sent)
+  const carried = carriedBy(page)
   const wrong = await post('/sign-in', [...carried, ['email', login.email], ['password', 'wrong']])
-  t.same(fieldsOf(wrong.body as string, '/console/sign-in').filter(([name]) => name.startsWith('kept:')),
-    carried.filter(([name]) => name.startsWith('kept:')), 'a wrong password loses nothing')
+  t.same(keptIn(wrong), keptIn(page), 'a wrong password loses nothing')
   return post('/sign-in', [...carried, ['email', login.email], ['password', login.password]])
 }
 
@@ -52,8 +70,87 @@ await t.test('somebody else who signs in there does not see it', async (t) => {
   const { admin: other } = await company('other')
   const { body: page } = await follow('/send?template=20', await signIn())
   const signedIn = await signedInWith('/send/dispatch', [...fieldsOf(page as string, '/console/send'), ['data.sender', 'Grace']], other)
-  t.equal(signedIn.status, 303)
-  lacks(t, signedIn.body, 'Grace')
+  const to = signedIn.headers.get('location') ?? ''
+  t.same([signedIn.status, to.startsWith('/console/send?')], [303, true])
+  lacks(t, (await open(to.slice('/console'.length), cookieOf(signedIn, '__Host-console'))).body, 'Grace')
+})
+
+await t.test('it comes along through a second step, a wrong code, another language and a wait that is over', async (t) => {
+  const { admin: user } = await company('codes')
+  const cookie = await signIn(user)
+  const { body: page } = await follow('/send?template=20', cookie)
+  const begun = await post('/second-factor/app', {}, cookie)
+  const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]{39})<\/code>/.exec(begun.body as string) ?? []
+  const code = (): [string, string] => [
+    'code',
+    new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({ timestamp: clock.now.getTime() })
+  ]
+  t.equal((await post('/second-factor/confirm', [code()], cookie)).status, 200)
+  clock.now = new Date(clock.now.getTime() + 30_000)
+  const typed: [string, string][] = [['email', user.email], ['password', user.password]]
+  const step = '/console/sign-in/code'
+  const first = await signInAfter('/send/dispatch', [...fieldsOf(page as string, '/console/send'), ['data.sender', 'Grace \u202eHopper']])
+  const kept = keptIn(first)
+  const french = await post('/language', [...carriedBy(first), ...typed, ['language', 'fr']])
+  contains(t, french.body, fr.keptWaits)
+  contains(t, french.body, `value="${user.email}"`)
+  t.same(keptIn(french), kept)
+  const second = await post('/sign-in', [...carriedBy(french), ...typed])
+  const waiting = cookieOf(second, '__Host-console-sign-in')
+  const wrong = await post('/sign-in/code', [...carriedBy(second, step), ['code', '000000']], waiting)
+  t.same([wrong.status, keptIn(wrong, step)], [403, kept])
+  const inFrench = await post('/language', [...carriedBy(wrong, step), ['code', ''], ['language', 'fr']], waiting)
+  contains(t, inFrench.body, fr.codeLabel)
+  t.same(keptIn(inFrench, step), kept)
+  t.same(keptIn(await post('/sign-in-again', carriedBy(wrong, step))), kept, 'another password')
+  const over = await post('/sign-in/code', [...carriedBy(inFrench, step), code()], `__Host-console-sign-in=${'a'.repeat(43)}`)
+  contains(t, over.body, en.keptWaits)
+  t.same(keptIn(over), kept)
+  const again = await post('/sign-in', [...carriedBy(over), ...typed])
+  const done = await post('/sign-in/code', [...carriedBy(again, step), code()], cookieOf(again, '__Host-console-sign-in'))
+  contains(t, done.body, en.keptIntro)
+  contains(t, done.body, 'value="Grace &#8238;Hopper"', 'as it was sent')
+})
+
+await t.test('who must set up a second factor first is not shown what no page would take', async (t) => {
+  const { admin: chief, member } = await company('demanding')
+  const { body: page } = await follow('/send?template=20', await signIn(member))
+  t.equal((await post('/company', { requireSecondFactor: 'true' }, await signIn(chief))).status, 303)
+  t.equal((await signedInWith('/send/dispatch', fieldsOf(page as string, '/console/send'), member)).status, 303)
+})
+
+await t.test('a form of somebody else does not write their draft', async (t) => {
+  const { admin: author, member: other } = await company('two')
+  const cookie = await signIn(author)
+  const { body: page } = await follow('/send?template=20', cookie)
+  const typed = fieldsOf(page as string, '/console/send').filter(([name]) => name !== 'data.sender')
+  for (const [name, as] of [['Ada', cookie], ['Grace', await signIn(other)]] as const) {
+    t.equal((await post('/send', [...typed, ['data.sender', name]], as)).status, 200)
+  }
+  const { body: { data: [draft] } } = await send('GET', '/api/v1/drafts', {}, author)
+  const { body: { request } } = await send('GET', `/api/v1/drafts/${String(draft.id)}`, {}, author)
+  contains(t, JSON.stringify(request), 'Ada')
+})
+
+await t.test('what is very large, or has very many fields, is not carried along; the rest stands once in the page', async (t) => {
+  const { body: page } = await follow('/send?template=20', await signIn())
+  const marks = fieldsOf(page as string, '/console/send').filter(([name]) => [':again', ':author', ':mark'].includes(name))
+  const sent = async (more: [string, string][]): Promise<number> => (await post('/send/dispatch', [...marks, ...more])).status
+  const fields = (count: number): [string, string][] => Array.from({ length: count }, () => ['', ''])
+  t.same([await sent(fields(2_000)), await sent(fields(2_001))], [307, 303])
+  t.equal(await sent([['x', 'x'.repeat(1024 * 1024)]]), 303)
+  const longest = await signInAfter('/send/dispatch', [...marks, ['x', '"'.repeat(330_000)]])
+  t.equal((longest.body as string).split('name="kept:x"').length, 2)
+  t.equal((await post('/sign-in', [...carriedBy(longest), ['email', admin.email], ['password', 'wrong']])).status, 403, 'it can be sent')
+})
+
+await t.test('each field of a form is looked up once, however many there are', (t) => {
+  const read = formIn('=&'.repeat(10_000))
+  let looks = 0
+  read.has = () => ++looks > 0
+  t.equal(sentIn(read).length, 10_000)
+  t.equal(looks, 0)
+  t.end()
 })
 
 await t.test('so is the text of a template, and the blocks of one', async (t) => {
@@ -72,9 +169,22 @@ await t.test('so is the text of a template, and the blocks of one', async (t) =>
 })
 
 await t.test('what no form of the console sends is not carried along', async (t) => {
-  for (const path of ['https://elsewhere.example.com', '//elsewhere.example.com', '/api/v1/keys', '/console/../api']) {
-    const ended = await post('/send', [[':again', path], [':author', '1'], ['x', 'y']])
-    t.equal(ended.status, 303, path)
+  const { body: page } = await follow('/send?template=20', await signIn())
+  const own = new Map(fieldsOf(page as string, '/console/send').filter(([name]) => [':again', ':author', ':mark'].includes(name)))
+  const another = String(Number(own.get(':author')) + 1)
+  const paths = ['https://elsewhere.example.com', '/console/send/dispatch', '/console/developers/keys']
+  const forged = [...paths.map((path) => [':again', path] as const), [':author', another], [':mark', ''], [':mark',
+    'a'.repeat(43)]] as const
+  for (const [name, value] of forged) {
+    const sent = [...new Map(own).set(name, value)]
+    t.equal((await post('/send', sent)).status, 303, `${name} ${value}`)
+    const { email, password } = admin
+    const carried = sent.map(([field, text]): [string, string] => [`kept:${field}`, text])
+    t.equal((await post('/sign-in', [...carried, ['email', email], ['password', password]])).status, 303, `${name} ${value}`)
   }
+  const proved = await signInAfter('/send', [...own, [':confirmed', 'true'], [':proof', 'secret'], ['do', 'save'], ['x', 'y']])
+  t.same(keptIn(proved).map(([name]) => name), ['kept::again', 'kept::author', 'kept::mark', 'kept:x'])
+  const { status, headers } = await open('/sign-in-again?next=/console/drafts', '')
+  t.same([status, headers.get('location')], [303, '/console/sign-in?next=%2Fconsole%2Fdrafts'])
   t.equal((await post('/developers/keys', [['name', 'x']])).status, 303, 'a form that does not say so')
 })

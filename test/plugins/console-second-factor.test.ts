@@ -187,6 +187,18 @@ else {
     await page.getByRole('button', { name: ofPasskeys.passkeyAlone }).click()
     await page.waitForURL('**/console/second-factor')
 
+    await page.goto('/console/send?template=20')
+    await page.locator('iframe:not([hidden])').waitFor()
+    await page.fill('[id="f-data.sender"]', 'Grace')
+    await context.clearCookies({ name: '__Host-console' })
+    await page.getByRole('button', { name: en.sendDo, exact: true }).click()
+    await page.getByText(en.keptWaits).waitFor()
+    await isAccessible(t, page, 'a sign-in for which a form waits')
+    await page.getByRole('button', { name: ofPasskeys.passkeyAlone }).click()
+    await page.getByText(en.keptIntro).waitFor()
+    t.equal(await page.locator('input[name="data.sender"]').inputValue(), 'Grace', 'what was sent comes along')
+
+    await page.goto('/console/second-factor')
     await signOut(page)
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
     await page.goto('/console/sign-in')

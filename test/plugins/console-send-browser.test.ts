@@ -115,6 +115,24 @@ async function whileTyping (): Promise<void> {
       await page.goto('/console/drafts')
       await until('the draft has it', () => draftHas('+33600000008'))
       t.equal(await page.evaluate('sessionStorage.length'), 0)
+      await page.goBack()
+      await page.locator('iframe:not([hidden])').waitFor()
+      await type(phone, '+33600000007')
+      await page.evaluate('dispatchEvent(new Event("pagehide"))')
+      t.equal(await page.evaluate('sessionStorage.length'), 1)
+      await page.waitForFunction('sessionStorage.length === 0')
+      t.equal(await draftHas('+33600000007'), true, 'what the service has is kept no more')
+    }))
+
+  await t.test('what could not be sent more than a minute ago is not sent: the draft may be newer', (t) =>
+    typed(t, async (page) => {
+      const late = { page: '', reader: '', fields: 'x=y', sent: false, waits: false, address: '/console/send/check' }
+      await page.evaluate(`sessionStorage.setItem('typed', JSON.stringify({ ...${JSON.stringify(late)}, at: Date.now() - 61_000 }))`)
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      await page.goto('/console/drafts')
+      await page.waitForFunction('sessionStorage.length === 0')
+      t.same(asked.filter((path) => path === '/console/send/check'), [])
     }))
 
   await t.test('what was typed is there again after F5 at once, and after a sign-in that an ended session has asked for', (t) =>

@@ -554,6 +554,7 @@ await t.test('the choice of templates and of companies goes beyond the first hun
     Array.from({ length: 99 }, () => '50'))
   contains(t, found, /<input id="f-q"[^>]* value="letter 50"/)
   contains(t, (await open('/send?q=nowhere', as)).body, en.sendNotFound)
+  contains(t, (await open('/send?q=relance', as, { 'accept-language': 'fr' })).body, '<option value="31">Lettre de relance (')
   lacks(t, (await open(`/send?q=${encodeURIComponent(markup)}`, as)).body, '<img')
 })
 

@@ -9,7 +9,7 @@ import { languageOf } from '../session/language.ts'
 import { formsOf } from '../session/offered.ts'
 import { ownPath } from '../session/paths.ts'
 import { refusals } from './sign-in.ts'
-import { signedIn } from './signed-in.ts'
+import { beginAgain, signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams, Querystring: { next?: unknown } }
 
@@ -28,7 +28,7 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
     try {
       const session = await sessions.complete(readCookie(request, 'waiting') ?? '', code, clientOf(request))
       setCookie(reply, 'waiting', '', 0)
-      if (session === undefined) return await reply.redirect('/console/sign-in', 303)
+      if (session === undefined) return await beginAgain(request, reply, next)
       return await signedIn(sessions, request, reply, { session, next })
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error

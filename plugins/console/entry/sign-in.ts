@@ -2,8 +2,9 @@ import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallback } from 'fastify'
 import { secretIn } from '../form/body.ts'
+import { languages } from '../language/language.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
-import { signInPage } from '../pages/sign-in.ts'
+import { signInPage, signInPath } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
@@ -28,9 +29,13 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     return reply.page(signInPage(languageOf(request), { next: ownPath(next), ...shown }))
   })
 
+  app.get<{ Querystring: { next?: unknown } }>('/sign-in-again', { config: open },
+    (request, reply) => reply.redirect(signInPath(ownPath(request.query.next)), 303))
+
   // A form whose session has ended waits in the page of the sign-in for its author.
   app.post<Form & { Querystring: { next?: unknown } }>('/sign-in-again', { config: open, bodyLimit: longestKept }, (request, reply) => {
-    const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept: keptFormIn(request) }
+    const kept = keptFormIn(request) ?? carriedForm(request)
+    const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept }
     return reply.page(signInPage(languageOf(request), { next: ownPath(request.query.next), ...shown }))
   })
 
@@ -70,9 +75,18 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     return reply.header('clear-site-data', forgotten).redirect('/console/sign-in', 303)
   })
 
-  app.post<Form>('/language', { config: open }, (request, reply) => {
-    setCookie(reply, 'language', request.body.get('language') === 'fr' ? 'fr' : 'en', year)
-    return reply.redirect(ownPath(request.body.get('next')), 303)
+  app.post<Form>('/language', { config: open, bodyLimit: longestKept }, async (request, reply) => {
+    const { body } = request
+    const language = body.get('language') === 'fr' ? 'fr' : 'en'
+    setCookie(reply, 'language', language, year)
+    const [next, kept, words] = [ownPath(body.get('next')), carriedForm(request), languages[language]]
+    if (kept === undefined) return reply.redirect(next, 303)
+    if (!body.has('code')) {
+      const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept }
+      return reply.page(signInPage(words, { next, email: body.get('email') ?? '', ...shown }))
+    }
+    const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
+    return reply.page(signInCodePage(words, { next, verifications: { forms: formsOf(request, waiting?.kinds ?? []) }, kept }))
   })
   done()
 }

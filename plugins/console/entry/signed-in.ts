@@ -1,12 +1,18 @@
 import type { Sessions } from '@dispatch/accounts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { keptPage } from '../pages/kept.ts'
+import { signInPage } from '../pages/sign-in.ts'
 import { setCookie } from '../session/cookies.ts'
 import { carriedForm } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
+import { formsOf } from '../session/offered.ts'
 import { landingOf } from '../session/paths.ts'
+import { partsOf } from '../session/visit.ts'
 
-/** Begins a session, and leads on: to the form that waits for its author, and else to `next`. */
+/**
+ * Begins a session, and leads on: to the form that waits for its author, and else to `next`. Who must set up a second factor first is led
+ * to that by each page.
+ */
 export async function signedIn (
   sessions: Sessions,
   request: FastifyRequest,
@@ -16,7 +22,15 @@ export async function signedIn (
   setCookie(reply, 'session', session)
   const kept = carriedForm(request)
   const actor = kept && await sessions.actorOf(session, request.ip)
-  return kept !== undefined && kept.author === actor?.userId
+  return kept !== undefined && kept.author === actor?.userId && actor.lacksSecondFactor !== true
     ? reply.page(keptPage(languageOf(request), kept))
     : reply.redirect(landingOf(next), 303)
+}
+
+/** Leads to the sign-in where the wait for its second page is over; a form that was carried along waits on in its first page. */
+export function beginAgain (request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
+  const kept = carriedForm(request)
+  if (kept === undefined) return reply.redirect('/console/sign-in', 303)
+  const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept }
+  return reply.page(signInPage(languageOf(request), { next, ...shown }))
 }

@@ -9,7 +9,7 @@ import { languageOf } from '../session/language.ts'
 import { formsOf, offered, type VerificationForms } from '../session/offered.ts'
 import { fiveMinutes, ownPath } from '../session/paths.ts'
 import { ownOf, partsOf } from '../session/visit.ts'
-import { signedIn } from './signed-in.ts'
+import { beginAgain, signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams }
 
@@ -52,7 +52,7 @@ export function offerVerification (app: FastifyInstance, forms: VerificationForm
     try {
       const session = await sessions.completeBy(readCookie(request, 'waiting') ?? '', { kind, answer }, clientOf(request))
       setCookie(reply, 'waiting', '', 0)
-      if (session === undefined) return await reply.redirect('/console/sign-in', 303)
+      if (session === undefined) return await beginAgain(request, reply, next)
       return await signedIn(sessions, request, reply, { session, next })
     } catch (error) {
       if (!(error instanceof DispatchError) || error.word !== 'forbidden') throw error

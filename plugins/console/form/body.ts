@@ -18,5 +18,6 @@ export function secretIn (body: URLSearchParams, name: string): string | undefin
 
 /** The fields of a form as they were sent, for a page that has it sent again. */
 export function sentIn (body: URLSearchParams): [name: string, value: string][] {
-  return [...asSent.get(body) ?? body].filter(([name]) => body.has(name))
+  const names = new Set(body.keys())
+  return [...asSent.get(body) ?? body].filter(([name]) => names.has(name))
 }

@@ -120,7 +120,7 @@ export const en = {
   codeWrong: 'The code is wrong, or was used before. An app shows a new one every 30 seconds.',
   tooManyCodes: 'There were too many wrong codes. Wait some minutes and try again.',
   signInAgain: 'Sign in again',
-  keptWaits: 'Your session has ended. What you have written was not sent: it is kept, and waits for you to sign in.',
+  keptWaits: 'Your session has ended. What you have written was not sent. Sign in with this form, and you can go on with it.',
   keptTitle: 'What you have written',
   keptIntro: 'You are signed in again. What you had written was not sent: it is all here.',
   keptShow: 'Show it',

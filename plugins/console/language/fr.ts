@@ -125,7 +125,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   codeWrong: 'Le code est faux, ou a déjà servi. L’application en montre un nouveau toutes les 30 secondes.',
   tooManyCodes: 'Il y a eu trop de codes faux. Attendez quelques minutes et réessayez.',
   signInAgain: 'Recommencer la connexion',
-  keptWaits: 'Votre session a pris fin. Ce que vous avez écrit n’a pas été envoyé : c’est gardé jusqu’à votre connexion.',
+  keptWaits: 'Votre session a pris fin. Ce que vous avez écrit n’a pas été envoyé. Connectez-vous avec ce formulaire pour le retrouver.',
   keptTitle: 'Ce que vous avez écrit',
   keptIntro: 'Vous êtes de nouveau connecté. Ce que vous aviez écrit n’a pas été envoyé : tout est là.',
   keptShow: 'L’afficher',

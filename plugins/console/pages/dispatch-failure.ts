@@ -16,6 +16,10 @@ export type Ways = {
   retriable: boolean
   uncertain: boolean
   duplicable: boolean
+  /** The field of the data to begin with where all of it is sent again: that comes first, as the same again would be refused again. */
+  change?: string | undefined
+  /** Whether something of it is done, or may be: what is not done comes first then. */
+  begun?: boolean
   creditable?: boolean
   correctable: readonly Correctable[]
 }
@@ -60,12 +64,13 @@ function wayOut (words: Words, { step, error, isAdmin, isNumber }: Failed, ways:
   if (error.error === 'insufficient_credits') return link('/console/credits', words.ledger)
   if (error.error === 'outcome_unknown') return ways.uncertain ? link(`#${anchors.resolve}`, words.wayAsk) : html``
   if (passing.has(error.error)) return ways.retriable ? link(`#${anchors.retry}`, words.retry) : html``
-  if (isNumber && ways.duplicable) return link(`#${anchors.anew}`, words.wayAnotherNumber)
+  if (isNumber && ways.change !== undefined) return link(`#${anchors.anew}`, wordOfChange(words, ways.change))
   const inData = (error.details ?? []).some(({ path }) => fieldOfData(path) !== undefined)
   if (!inData && ways.correctable.some((one) => one.step.service === service)) {
     return link(`#${fieldIn(service, error) ?? anchors.correct(service)}`, wayToField(words, service, error))
   }
-  if (ways.duplicable) return link(`#${anchors.anew}`, words.sendAnew)
+  if (ways.change !== undefined) return link(`#${anchors.anew}`, wordOfChange(words, ways.change))
+  if (ways.duplicable && ways.begun !== true) return link(`#${anchors.anew}`, words.sendAnew)
   return ways.retriable ? link(`#${anchors.retry}`, words.retry) : html``
 }
 

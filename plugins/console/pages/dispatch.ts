@@ -181,10 +181,14 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
   const documents = shownOf(dispatch)
   const [statuses, templates] = await Promise.all([readStatuses(visit, dispatch), templateNames(visit, dispatch)])
   const correctable = correctableOf(dispatch, asked)
+  const duplicable = canBeDuplicated(dispatch)
+  const begun = dispatch.status === 'partial' || dispatch.status === 'uncertain'
   const ways = {
     retriable: isRetriable(dispatch),
     uncertain: dispatch.status === 'uncertain' && visit.actor.role === 'admin',
-    duplicable: canBeDuplicated(dispatch),
+    duplicable,
+    begun,
+    change: duplicable && !begun ? fieldToChange(dispatch) : undefined,
     creditable: canBeCredited(dispatch, asked),
     correctable
   }
@@ -311,16 +315,15 @@ function actions (
   corrections: readonly Html[]
 ): Html {
   const at = `/console/dispatches/${dispatch.dispatchId}`
-  const { uncertain, retriable, duplicable, creditable = false } = ways
+  const { uncertain, retriable, duplicable, change, creditable = false } = ways
   const field = fieldToChange(dispatch)
   if (!uncertain && !retriable && !cancellable && !duplicable) return html``
-  // What is wrong with the data is changed: the same again would be refused again.
-  const changes = field !== undefined && duplicable
+  const changes = change !== undefined
   const anew = duplicable
     ? html`<form method="post" action="${at}/duplicate" id="${anchors.anew}"><p>${words.sendAnewIntro}</p>${
       field === undefined ? html`` : html`<input type="hidden" name="field" value="${field}">`
     }<div class="actions"><button${changes ? html`` : html` class="second"`}>${
-      changes ? wordOfChange(words, field) : words.sendAnew
+      changes ? wordOfChange(words, change) : words.sendAnew
     }</button></div></form>`
     : html``
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>

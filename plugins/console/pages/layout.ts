@@ -64,19 +64,24 @@ const none = html``
 const currentEntry = html` aria-current="page"`
 
 /** A page of the console, for anybody. */
-export function document (words: Words, { title, mode = 'live', header = none, banner = none, head = none, main, end = none, path }: {
-  title: string
-  mode?: Mode
-  header?: Html
-  banner?: Html
-  /** More of the head. */
-  head?: Html | undefined
-  main: Html
-  /** Behind the page. */
-  end?: Html
-  /** Where a change of the language leads back to. */
-  path: string
-}): Html {
+export function document (
+  words: Words,
+  { title, mode = 'live', header = none, banner = none, head = none, main, end = none, path, carrying }: {
+    title: string
+    mode?: Mode
+    header?: Html
+    banner?: Html
+    /** More of the head. */
+    head?: Html | undefined
+    main: Html
+    /** Behind the page. */
+    end?: Html
+    /** Where a change of the language leads back to. */
+    path: string
+    /** The id of a form that a change of the language leads along. */
+    carrying?: string | undefined
+  }
+): Html {
   return html`<!doctype html>
 <html lang="${words.code}">
 <head>
@@ -95,7 +100,9 @@ export function document (words: Words, { title, mode = 'live', header = none, b
 ${main}
 </main>
 <footer><form method="post" action="/console/language">
-<input type="hidden" name="next" value="${path}"><button class="plain" name="language" value="${words.otherLanguageCode}" lang="${words.otherLanguageCode}">${words.otherLanguage}</button>
+<input type="hidden" name="next" value="${path}"><button class="plain" name="language" value="${words.otherLanguageCode}" lang="${words.otherLanguageCode}"${
+    carrying === undefined ? none : html` form="${carrying}" formaction="/console/language" formnovalidate`
+  }>${words.otherLanguage}</button>
 </form></footer>
 ${end}</body>
 </html>

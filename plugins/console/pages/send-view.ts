@@ -154,9 +154,9 @@ ${code}</form>`
 }
 
 /** The frame with what a template makes. */
-function previewOf (words: Words, { name }: SentTemplate, shown: Html): Html {
+function previewOf (words: Words, template: SentTemplate, shown: Html): Html {
   return html`<p class="quiet">${words.sendPreviewIntro}</p>
-<iframe name="document" title="${fill(words.previewOf, { name })}"${shown}></iframe>`
+<iframe name="document" title="${fill(words.previewOf, { name: templateName(words, template) })}"${shown}></iframe>`
 }
 
 /** Whether an e-invoice is made, by its own fields or those of its template. */

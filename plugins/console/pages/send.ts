@@ -9,7 +9,7 @@ import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
-import { templateName } from '../language/template-names.ts'
+import { sharedTemplates, templateName } from '../language/template-names.ts'
 import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { isAuthor } from '../session/kept-form.ts'
 import { pathIn } from '../session/mode.ts'
@@ -67,9 +67,11 @@ const draftPages: FastifyPluginCallback = (app, _options, done) => {
       if (isChosen) return show(request, reply, await beginDraft(visit, { ...chosen, then }), { once: id })
     }
     const q = textOf('q').slice(0, 100)
-    const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', q, cursor: textOf('cursor') })
+    const cursor = textOf('cursor')
+    const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', q, cursor })
     const { data, nextCursor } = await visit.api.read<{ data: SentTemplate[], nextCursor: string | null }>(path)
-    return reply.page(choicePage(visit, { templates: data, nextCursor, q }))
+    const shared = q === '' || cursor !== '' ? [] : await sharedBeside(visit, q, data)
+    return reply.page(choicePage(visit, { templates: [...shared, ...data], nextCursor, q }))
   })
 
   // Lines that come and go, and the data as JSON or as a form.
@@ -86,6 +88,12 @@ const draftPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Posted>('/send/copy', { bodyLimit },
     async (request, reply) => copy(visitOf(request), reply, await readDraft(visitOf(request), request.body)))
   done()
+}
+
+/** The shared templates that are found by the names which the reader sees: the API knows the English ones. */
+async function sharedBeside ({ words, api }: Visit, q: string, found: readonly SentTemplate[]): Promise<SentTemplate[]> {
+  const others = sharedTemplates(words, q).filter(({ id }) => !found.some((one) => one.id === id))
+  return Promise.all(others.map(({ id }) => api.read<SentTemplate>(`/api/v1/templates/${String(id)}`)))
 }
 
 /** What would be refused, and the request as a file. */

@@ -19,12 +19,12 @@ export function signInPage (words: Words, { next, email = '', refused, changed =
   parts: ConsoleParts
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyAttempts : words.wrongCredentials
-  const main = html`<p>${words.signInIntro}</p>${kept === undefined ? html`` : notice('warn', html`<p>${words.keptWaits}</p>`)}${
-    changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``
-  }
+  const main = html`<p>${words.signInIntro}</p>${changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``}
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
-<form method="post" action="/console/sign-in" class="stack">
-<input type="hidden" name="next" value="${next}">${carried(kept)}
+<form method="post" action="/console/sign-in" class="stack" id="${signInForm}">
+<input type="hidden" name="next" value="${next}">${carried(kept)}${
+    kept === undefined ? html`` : notice('warn', html`<p>${words.keptWaits}</p>`)
+  }
 <div class="field"><label for="email">${words.email}</label>
 <input id="email" name="email" type="email" autocomplete="username" required${email === '' ? autofocus : html``} value="${email}"${
     described(refused)
@@ -38,11 +38,19 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
     answerForms(words, verifications, {
       at: '/console/sign-in',
       use: 'alone',
-      before: html`<input type="hidden" name="next" value="${next}">${carried(kept)}`
+      before: html`<input type="hidden" name="next" value="${next}">`
     })
   }${partsAt(parts, 'signInForms').map((part) => part(words, next))}`
-  return document(words, { title: words.signIn, main: html`<div class="narrow">${main}</div>`, path: signInPath(next) })
+  return document(words, {
+    title: words.signIn,
+    main: html`<div class="narrow">${main}</div>`,
+    path: signInPath(next),
+    carrying: kept && signInForm
+  })
 }
+
+/** The id of the form that carries along what the reader has sent: the fields stand in it alone, and the script takes them elsewhere. */
+export const signInForm = 'sign-in'
 
 /** The page with the form. `next`: where it leads to. */
 export function signInPath (next: string, path = '/console/sign-in'): string {

@@ -1,23 +1,52 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { type Html, html, unchanged } from '../../html.ts'
 import { sentIn } from '../form/body.ts'
 import { type Mode, pathIn } from './mode.ts'
-import { ownPath } from './paths.ts'
 
-/** The hidden fields of a form that outlives the session of its author: where it is shown again, and who they are. */
-const [again, author] = [':again', ':author']
+/** The hidden fields of a form that outlives the session of its author: where it is shown again, who they are, and that a page says so. */
+const [again, author, mark] = [':again', ':author', ':mark']
 
-/** The largest form that the sign-in carries along, in bytes: the longest of the console, each of its names with the prefix. */
-export const longestKept = 2.5 * 1024 * 1024
+/** The largest form of the sign-in, in bytes, with the form that it carries along. */
+export const longestKept = 1024 * 1024
 
-/** What stands before the names of its fields in the forms of the sign-in. */
+/** What the sign-in itself may take of that. */
+const ownLength = 32 * 1024
+
+/** The most fields that the sign-in carries along: each is a field of its page. */
+const mostFields = 2_000
+
+/** What stands before the names of its fields in the forms of the sign-in. The script of passkeys knows it, too. */
 const prefix = 'kept:'
 
+/** Marks the path and the author of a form: nobody else says them of one. */
+export type Marks = (path: string, author: number) => string
+
+const marks = Symbol('marks')
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    [marks]: Marks
+  }
+}
+
+/** Has the console mark the forms that outlive a session, by a key of the service. */
+export function markForms (app: FastifyInstance, secret: Uint8Array): void {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'forms that outlive a session', 32))
+  app.decorate(marks, (path, userId) => createHmac('sha256', key).update(JSON.stringify([path, userId])).digest('base64url'))
+}
+
+/** The marks of a request's console. */
+export function marksOf ({ server }: Pick<FastifyRequest, 'server'>): Marks {
+  return server[marks]
+}
+
 /** Has a form be shown again after a sign-in, where the session has ended before it was sent. `path`: takes it, and changes nothing. */
-export function outlives ({ actor: { userId }, mode }: { actor: { userId: number }, mode: Mode }, path: string): Html {
-  return html`<input type="hidden" name="${again}" value="${pathIn(mode, path)}"><input type="hidden" name="${author}" value="${
-    String(userId)
-  }">`
+export function outlives (
+  { actor: { userId }, mode, markOf }: { actor: { userId: number }, mode: Mode, markOf: Marks },
+  path: string
+): Html {
+  return hidden('', fieldsOf({ path: pathIn(mode, path), author: userId, mark: markOf(pathIn(mode, path), userId) }))
 }
 
 /** Whether a form was filled in by this user, as far as it says. */
@@ -25,33 +54,52 @@ export function isAuthor ({ actor: { userId } }: { actor: { userId: number } }, 
   return (body.get(author) ?? String(userId)) === String(userId)
 }
 
-/** A form that was sent after its session had ended. `fields`: as they were sent, without those of {@link outlives}. */
-export type KeptForm = { path: string, author: number, fields: readonly (readonly [name: string, value: string])[] }
+type Field = readonly [name: string, value: string]
 
-/** The form that a request has sent, if it outlives its session. */
-export function keptFormIn ({ body }: Pick<FastifyRequest, 'body'>): KeptForm | undefined {
-  return body instanceof URLSearchParams ? keptOf(body, '') : undefined
+/** A form that was sent after its session had ended. `fields`: as they were sent, without those of {@link outlives}. */
+export type KeptForm = { path: string, author: number, mark: string, fields: readonly Field[] }
+
+/** The form that a request has sent, if it outlives its session; undefined for one that is too large for that. */
+export function keptFormIn (request: Pick<FastifyRequest, 'body' | 'server'>): KeptForm | undefined {
+  return keptOf(request, '')
 }
 
 /** The form that a form of the sign-in has carried along. */
-export function carriedForm ({ body }: Pick<FastifyRequest, 'body'>): KeptForm | undefined {
-  return body instanceof URLSearchParams ? keptOf(body, prefix) : undefined
+export function carriedForm (request: Pick<FastifyRequest, 'body' | 'server'>): KeptForm | undefined {
+  return keptOf(request, prefix)
 }
 
-function keptOf (body: URLSearchParams, before: string): KeptForm | undefined {
-  const [path, userId] = [body.get(before + again) ?? '', Number(body.get(before + author))]
-  if (ownPath(path) !== path || !Number.isInteger(userId)) return undefined
-  // The button that was pressed is not pressed again, and whoever signs in acts as nobody else.
-  const own = [again, author, ':as', 'do']
-  const fields = sentIn(body).filter(([name]) => name.startsWith(before)).map(([name, value]) =>
-    [name.slice(before.length), value] as const
-  )
-  return { path, author: userId, fields: fields.filter(([name]) => !own.includes(name)) }
+/**
+ * The button that was pressed is not pressed again, whoever signs in acts as nobody else, and what was confirmed or proved was so by
+ * somebody who had a session.
+ */
+const dropped: ReadonlySet<string> = new Set([again, author, mark, ':as', ':confirmed', ':proof', 'do'])
+
+function keptOf ({ body, server }: Pick<FastifyRequest, 'body' | 'server'>, before: string): KeptForm | undefined {
+  if (!(body instanceof URLSearchParams)) return undefined
+  const [path = '', userId = '', given = ''] = [again, author, mark].map((name) => body.get(before + name) ?? '')
+  const [mine, theirs] = [server[marks](path, Number(userId)), given].map((text) => Buffer.from(text))
+  if (mine === undefined || theirs === undefined || mine.length !== theirs.length || !timingSafeEqual(mine, theirs)) return undefined
+  const fields = sentIn(body).filter(([name]) => name.startsWith(before)).map(([name, value]): Field => [name.slice(before.length), value])
+    .filter(([name]) => !dropped.has(name))
+  const kept = { path, author: Number(userId), mark: given, fields }
+  return fields.length <= mostFields && lengthOf(kept) <= longestKept - ownLength ? kept : undefined
+}
+
+/** In bytes, as a form of the sign-in sends it. */
+function lengthOf (kept: KeptForm): number {
+  return new URLSearchParams([...fieldsOf(kept), ...kept.fields].map(([name, value]) => [prefix + name, value])).toString().length
+}
+
+function fieldsOf ({ path, author: userId, mark: given }: Omit<KeptForm, 'fields'>): Field[] {
+  return [[again, path], [author, String(userId)], [mark, given]]
 }
 
 /** The hidden fields with which a form of the sign-in carries it along. */
 export function carried (kept: KeptForm | undefined): Html {
-  if (kept === undefined) return html``
-  const all = [[again, kept.path], [author, String(kept.author)], ...kept.fields] as const
-  return html`${all.map(([name, value]) => html`<input type="hidden" name="${prefix}${name}" value="${unchanged(value)}">`)}`
+  return kept === undefined ? html`` : hidden(prefix, [...fieldsOf(kept), ...kept.fields])
+}
+
+function hidden (before: string, fields: readonly Field[]): Html {
+  return html`${fields.map(([name, value]) => html`<input type="hidden" name="${before}${name}" value="${unchanged(value)}">`)}`
 }

@@ -7,7 +7,7 @@ import type { Html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
 import { type Api, apiFor } from './api.ts'
 import { readCookie } from './cookies.ts'
-import { keptFormIn } from './kept-form.ts'
+import { keptFormIn, type Marks, marksOf } from './kept-form.ts'
 import { languageOf } from './language.ts'
 import { type Mode, modeOf } from './mode.ts'
 import { prove, takeProof } from './proof.ts'
@@ -95,6 +95,8 @@ export type Visit = {
   mode: Mode
   /** What features add to pages. */
   parts: ConsoleParts
+  /** Marks the forms that outlive the session. */
+  markOf: Marks
   /** Who has signed in, and until when they act as `actor`; absent where they are the same. */
   acting?: { own: Actor, until: Date }
 }
@@ -188,7 +190,8 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, parts
       path: request.url,
       columns: readCookie(request, 'columns') ?? '',
       mode: modeOf(request),
-      parts
+      parts,
+      markOf: marksOf(request)
     }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
     if (acting?.over === true) await sessions.stopActing(own)

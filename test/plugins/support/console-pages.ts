@@ -167,6 +167,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/received/:id/pdf': 'a file',
   '/proposals/:id/templates/:nth': 'a document',
   '/proposals/:id/documents/:nth': 'a document',
+  '/sign-in-again': 'leads to the sign-in',
   '/suppressions/suppressions.csv': 'a file',
   '/templates/:id/preview': 'a document',
   '/usage/usage.csv': 'a file'

@@ -15,11 +15,11 @@ const untold: readonly RegExp[] = [
 ]
 
 /**
- * The codes of problems that the sources of the API write: as `code` of an object with a message, and in calls of functions that take a
- * `code` besides something else, such as `fault('/file', 'order', …)`.
+ * The codes of problems that the sources of the API and of the shipped providers write: as `code` of an object with a message, and in calls
+ * of functions that take a `code` besides something else, such as `fault('/file', 'order', …)`.
  */
 export function problemCodes (): ReadonlyMap<string, ReadonlySet<string>> {
-  const files = globSync(['core/**/*.ts', 'plugins/routes/**/*.ts', 'plugins/hooks/**/*.ts'], { cwd: root })
+  const files = globSync(['core/**/*.ts', 'plugins/routes/**/*.ts', 'plugins/hooks/**/*.ts', 'providers/**/*.ts'], { cwd: root })
   const sources = files.filter((file) => !/(?:^|\/)node_modules\//.test(file) && !untold.some((place) => place.test(file))).map((file) =>
     ts.createSourceFile(file, readFileSync(new URL(file, root), 'utf8'), ts.ScriptTarget.Latest, true)
   )
@@ -86,6 +86,7 @@ function literals (node: ts.Node | undefined): string[] {
   if (node === undefined) return []
   if (ts.isStringLiteralLike(node)) return [node.text]
   if (ts.isConditionalExpression(node)) return [...literals(node.whenTrue), ...literals(node.whenFalse)]
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) return literals(node.right)
   return ts.isParenthesizedExpression(node) || ts.isAsExpression(node) ? literals(node.expression) : []
 }
 

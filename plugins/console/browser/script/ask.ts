@@ -1,7 +1,7 @@
 import { readPage } from './follow.ts'
 import { renew } from './renew.ts'
 import { showTimes } from './times.ts'
-import { fillIn, keepTyped, takeTyped } from './typed.ts'
+import { fillIn, forgetTyped, keepTyped, takeTyped } from './typed.ts'
 
 /**
  * Keeps a page up to date with a form that is being filled in. After a pause in typing, the address in `data-asks` is sent the form and
@@ -41,6 +41,7 @@ export function askWhileTyping (): void {
       const [old, main] = [document.querySelector('main'), fresh?.querySelector('main')]
       if (mine !== asked || old === null || main === null || main === undefined) return
       unsaved = false
+      forgetTyped(form)
       showTimes(main)
       renew(old, main)
       showDocument()

@@ -33,6 +33,8 @@ export async function askForPasskey (form: HTMLFormElement): Promise<void> {
         publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON)
       })
     answer.value = JSON.stringify(credential)
+    // What waits for the end of the sign-in stands in one of its forms, and comes along with whichever is sent.
+    form.append(...document.querySelectorAll('input[name^="kept:"]'))
     form.submit()
   } catch {
     // The person has refused, the device has no passkey for this, or the page is too old: all the same to the reader.

@@ -40,9 +40,18 @@ export function readTyped (): Typed | undefined {
   return undefined
 }
 
-/** What was typed, as far as this page is the one to have it again: after a sign-in, or where the service may not have it. */
+/** The service has what is typed in a form: nothing of it needs to be kept. */
+export function forgetTyped (form: HTMLFormElement): void {
+  const [typed, { page, reader }] = [readTyped(), ownerOf(form)]
+  if (typed?.page === page && typed.reader === reader) sessionStorage.removeItem('typed')
+}
+
+/**
+ * What was typed, as far as this page is the one to have it again: after a sign-in, or where the service may not have it. What a page could
+ * not send is sent by the next one within a minute: later its draft may be newer.
+ */
 export function takeTyped (form: HTMLFormElement | null): URLSearchParams | undefined {
-  const typed = readTyped()
+  const [typed, longestUnsent] = [readTyped(), 60_000]
   if (typed === undefined) return undefined
   if (/^\/console\/(?:test\/)?sign-/.test(location.pathname)) {
     writeTyped({ ...typed, waits: true })
@@ -52,7 +61,9 @@ export function takeTyped (form: HTMLFormElement | null): URLSearchParams | unde
   const isIts = owner?.page === typed.page && owner.reader === typed.reader
   if (!isIts && typed.waits) return undefined
   sessionStorage.removeItem('typed')
-  if (!isIts && typed.address !== undefined) void readPage(typed.address, new URLSearchParams(typed.fields))
+  if (!isIts && typed.address !== undefined && Date.now() - typed.at < longestUnsent) {
+    void readPage(typed.address, new URLSearchParams(typed.fields))
+  }
   return isIts && (typed.waits || !typed.sent) ? new URLSearchParams(typed.fields) : undefined
 }
 

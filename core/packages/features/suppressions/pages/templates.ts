@@ -1,4 +1,4 @@
-import { choiceField, errorOf, type Html, html, manyField, notice, page, type Query, said, table,
+import { choiceField, errorOf, type Html, html, manyField, notice, page, type Query, said, table, templateName,
   type Typed } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { channels, reasons, type TransactionalView } from '../contract/suppressions.ts'
@@ -36,7 +36,7 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
   const options = templates.filter(({ service, alsoFor = [] }) =>
     [service, ...alsoFor].some((name) => channels.some((one) => one === name))
   )
-    .map(({ id, name }) => ({ value: String(id), label: name }))
+    .map(({ id, name }) => ({ value: String(id), label: templateName(words, { id, name }) }))
   const main = html`<p><a href="/console/suppressions">${words.suppressionBack}</a></p>${told}
 <section aria-label="${words.suppressionTemplates}"><p>${words.suppressionTemplatesIntro}</p>${
     marked.length === 0 ? html`<p>${words.suppressionTemplatesNone}</p>` : list(words, marked, templates)
@@ -58,8 +58,13 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
 function list (words: Words, marked: readonly TransactionalView[], templates: readonly TemplateSummary[]): Html {
   return table(words.suppressionTemplates, [words.suppressionTemplate, words.suppressionTemplateReasons],
     marked.map(({ templateId, reasons: allowed }) =>
-      html`<tr><th scope="row">${templates.find(({ id }) => id === templateId)?.name ?? String(templateId)}</th><td>${
+      html`<tr><th scope="row">${nameOf(words, templateId, templates)}</th><td>${
         allowed.map((reason) => reasonWord(words, reason)).join(', ')
       }</td></tr>\n`
     ))
+}
+
+function nameOf (words: Words, id: number, templates: readonly TemplateSummary[]): string {
+  const found = templates.find((one) => one.id === id)
+  return found === undefined ? String(id) : templateName(words, found)
 }

@@ -1,5 +1,6 @@
 import { ApiRefused, checkField, choiceField, editorScript, fill, type Html, html, notice, page, problemsOf, type Refusal, sendNoPreview,
-  sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject, type Words as ConsoleWords } from '@dispatch/plugins/console'
+  sendPreview, sendToScript, sentences, templateName, textOfSaid, withQuery, withSubject,
+  type Words as ConsoleWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type BrandBody, brandFonts, type BrandView } from '../contract/brand.ts'
 import { type AssetView, savedFormats, shownFormats, type TemplateView } from '../contract/templates.ts'
@@ -164,7 +165,7 @@ function previewPart (words: Words, templates: readonly TemplateView[], chosen: 
       name: 'template',
       label: words.brandShownOn,
       value: chosen === '' ? '30' : chosen,
-      options: templates.map(({ id, name }) => ({ value: String(id), label: name }))
+      options: templates.map(({ id, name }) => ({ value: String(id), label: templateName(words, { id, name }) }))
     })
   }<div class="actions"><button class="second" formaction="${path}/preview" formtarget="_blank">${words.previewOpen}</button></div>
 <p class="help" role="status" data-working="${words.liveWorking}" data-ready="${words.liveReady}" data-lost="${words.liveLost}"></p></div>`

@@ -1,4 +1,4 @@
-import { fill, type Html, html, page, pretty, textField, withQuery } from '@dispatch/plugins/console'
+import { fill, type Html, html, page, pretty, templateName, textField, withQuery } from '@dispatch/plugins/console'
 import type { ChangeObject, diffLines as DiffLines } from 'diff'
 import type { FastifyPluginCallback } from 'fastify'
 import type { TemplateDetail } from '../contract/templates.ts'
@@ -30,7 +30,7 @@ export const templateDifferencePage: FastifyPluginCallback = (app, _options, don
     }${compared(words, diffLines, 'schema', [words.templateSchema, pretty(from.schema), pretty(to.schema)])}${
       compared(words, diffLines, 'sample', [words.templateSample, pretty(from.sample), pretty(to.sample)])
     }`
-    const title = fill(words.differenceTitle, { name: to.name, from: from.version, to: to.version })
+    const title = fill(words.differenceTitle, { name: templateName(words, to), from: from.version, to: to.version })
     return reply.page(page(visit, { title, section: 'templates', main }))
   })
   done()

@@ -48,6 +48,11 @@ await t.test('shared templates have names in the language of the reader, by whic
   contains(t, await see('/templates'), `<a href="/console${at}">Own</a>`)
   contains(t, await see('/templates/2'), '<h1>Devis</h1>')
   contains(t, await see('/send'), '<option value="30">Lettre (')
+  contains(t, await see('/suppressions/templates'), '<option value="30">Lettre</option>')
+  contains(t, await see('/company/brand'), '<option value="30" selected>Lettre</option>')
+  contains(t, await see('/templates/1/difference?from=1&to=1'), /<h1>[^<]*Facture/)
+  const { headers } = await open('/send?template=20', cookie, french)
+  contains(t, await see((headers.get('location') ?? '').slice('/console'.length)), 'title="Aperçu de SMS d’avis"')
   for (const [q, path] of [['factur', '/templates/1'], ['invoice', '/templates/1'], ['own', at]] as const) {
     contains(t, await see(`/find?q=${q}`), `<a href="/console${path}">`, q)
   }
