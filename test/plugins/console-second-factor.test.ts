@@ -187,6 +187,7 @@ else {
     await page.getByRole('button', { name: ofPasskeys.passkeyAlone }).click()
     await page.waitForURL('**/console/second-factor')
 
+    await page.locator('.list strong', { hasText: 'Laptop' }).waitFor()
     await page.goto('/console/send?template=20')
     await page.locator('iframe:not([hidden])').waitFor()
     await page.fill('[id="f-data.sender"]', 'Grace')

@@ -120,7 +120,7 @@ async function whileTyping (): Promise<void> {
       await type(phone, '+33600000007')
       await page.evaluate('dispatchEvent(new Event("pagehide"))')
       t.equal(await page.evaluate('sessionStorage.length'), 1)
-      await page.waitForFunction('sessionStorage.length === 0')
+      await until('nothing is kept', async () => await page.evaluate('sessionStorage.length') === 0)
       t.equal(await draftHas('+33600000007'), true, 'what the service has is kept no more')
     }))
 
@@ -131,7 +131,7 @@ async function whileTyping (): Promise<void> {
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
       await page.goto('/console/drafts')
-      await page.waitForFunction('sessionStorage.length === 0')
+      await until('nothing is kept', async () => await page.evaluate('sessionStorage.length') === 0)
       t.same(asked.filter((path) => path === '/console/send/check'), [])
     }))
 
