@@ -119,14 +119,16 @@ await t.test('who must set up a second factor first is not shown what no page wo
   t.equal((await signedInWith('/send/dispatch', fieldsOf(page as string, '/console/send'), member)).status, 303)
 })
 
-await t.test('a form of somebody else does not write their draft', async (t) => {
+await t.test('a form of somebody else neither writes their draft nor takes its number', async (t) => {
   const { admin: author, member: other } = await company('two')
   const cookie = await signIn(author)
   const { body: page } = await follow('/send?template=20', cookie)
   const typed = fieldsOf(page as string, '/console/send').filter(([name]) => name !== 'data.sender')
-  for (const [name, as] of [['Ada', cookie], ['Grace', await signIn(other)]] as const) {
+  const asOther = await signIn(other)
+  for (const [name, as] of [['Grace', asOther], ['Ada', cookie], ['Grace', asOther]] as const) {
     t.equal((await post('/send', [...typed, ['data.sender', name]], as)).status, 200)
   }
+  t.same((await send('GET', '/api/v1/drafts', {}, other)).body.data, [])
   const { body: { data: [draft] } } = await send('GET', '/api/v1/drafts', {}, author)
   const { body: { request } } = await send('GET', `/api/v1/drafts/${String(draft.id)}`, {}, author)
   contains(t, JSON.stringify(request), 'Ada')
