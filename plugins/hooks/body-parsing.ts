@@ -46,7 +46,10 @@ export const bodyParsingPlugin = plugin((app, _options, done) => {
   app.setValidatorCompiler(compileValidator)
   app.addHook('onRoute', (route) => {
     // Vendors and browsers may add query parameters to a URL; from everybody else an unknown parameter is a mistake.
-    if (route.config?.public !== true) route.schema = { querystring: NoQuery, ...route.schema }
+    if (route.config?.public === true) return
+    route.schema = { querystring: NoQuery, ...route.schema }
+    const { additionalProperties } = route.schema.querystring as { additionalProperties?: boolean }
+    if (additionalProperties !== false) throw new Error(`${route.url}: its query has no additionalProperties: false`)
   })
   done()
 }, { name: 'body-parsing', fastify: '5.x' })

@@ -13,7 +13,7 @@ import { codeIn } from './path-parameters.ts'
 
 const Removal = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'Removes it also where the vendor cannot be asked to end what is registered there.' }))
-})
+}, { additionalProperties: false })
 
 /** The errors of a request during which a vendor may be asked. */
 function registering (words: readonly ErrorWord[]): ErrorWord[] {

@@ -31,7 +31,7 @@ const GuideQuery = Type.Object({
     ...GuideLanguage,
     description: '`fr`: how it is set up alone, where whoever publishes the provider has written that; since version 1.1.0.'
   }))
-})
+}, { additionalProperties: false })
 
 /** Lists the installed providers; for operators: reloads them in all processes, and gives a code to another publisher. */
 export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { host, breakers, administration }, done) => {

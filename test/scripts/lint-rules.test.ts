@@ -1,8 +1,9 @@
-/** The rules of this project alone: what breaks one is named, and what keeps it passes. */
+/** The linter looks into every source, and knows the rules of this project: what breaks one is named, and what keeps it passes. */
 import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
 import { has } from '../support/matching.ts'
@@ -53,4 +54,14 @@ await t.test('what breaks a rule is found where it is, and what keeps it is not'
     ['project(whole-comparison)', 8],
     ['project(whole-comparison)', 9]
   ])
+})
+
+await t.test('every source is linted, but fixtures of checkouts', async (t) => {
+  const run = promisify(execFile)
+  const options = { cwd: inProject(''), maxBuffer: 2 ** 24 }
+  const { stdout: listed } = await run(inProject('node_modules/.bin/oxlint'), ['-c', 'oxlint.json', '--debug=files', '.'], options)
+  const linted = new Set(listed.split('\n').map((path) => path.trim().replace(/^\.\//, '')))
+  const { stdout: kept } = await run('git', ['ls-files', '*.ts', '*.mjs'], options)
+  const left = kept.trim().split('\n').filter((path) => !linted.has(path) && !/^test\/fixtures\/(clients|services|formats)\//.test(path))
+  has(t, left, [])
 })

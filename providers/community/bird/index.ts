@@ -107,7 +107,7 @@ export default defineProvider({
 
 /** Bird shows no id of what came from somebody: it is known by whose it is. */
 function eventOf ({ type, data: { from, sms_id: remoteId = from, error } }: Static<typeof Event>) {
-  return { remoteId, type, ...given({ reason: error?.description, recipient: type === stopped ? from : undefined }) }
+  return { remoteId, type, ...given({ reason: error?.description, recipient: type === stopped || remoteId === from ? from : undefined }) }
 }
 
 function ask ({ settings: { apiKey, region } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {

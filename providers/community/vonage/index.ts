@@ -12,6 +12,7 @@ const Event = Type.Union([
   Type.Object({
     message_uuid: Type.String({ minLength: 1 }),
     from: Type.String({ minLength: 1 }),
+    channel: Type.Optional(Type.String()),
     text: Type.Optional(Type.String())
   })
 ])
@@ -100,7 +101,12 @@ export default defineProvider({
 function eventOf (event: Static<typeof Event>) {
   const { message_uuid: remoteId } = event
   if ('status' in event) return { remoteId, type: event.status, ...(event.error?.title !== undefined && { reason: event.error.title }) }
-  const written = event.text?.trim().toUpperCase() ?? ''
-  // It writes numbers without their +.
-  return { remoteId, type: Object.hasOwn(replies, written) ? written : 'received', recipient: event.from.replace(/^(?=\d)/, '+') }
+  const { channel = 'sms', text = '' } = event
+  const written = text.trim().toUpperCase()
+  // What comes in by other channels, which may have the same address, is about those. It writes numbers without their +.
+  return {
+    remoteId,
+    type: channel === 'sms' && Object.hasOwn(replies, written) ? written : 'received',
+    recipient: event.from.replace(/^(?=\d)/, '+')
+  }
 }

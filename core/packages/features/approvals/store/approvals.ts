@@ -78,7 +78,7 @@ export async function addApproval (
       facts: JSON.stringify(facts),
       rules: JSON.stringify(rules),
       status: 'waiting',
-      worked_at: at,
+      worked_at: database.now,
       created_at: at,
       expires_at: expiresAt
     }).returningAll().executeTakeFirstOrThrow()

@@ -25,4 +25,4 @@ export const OAuthAppBody = Type.Object({
 }, { additionalProperties: false, title: 'OAuthAppBody' })
 export type OAuthAppBody = Static<typeof OAuthAppBody>
 
-export const SandboxQuery = Type.Object({ sandbox: Type.Optional(Type.Boolean()) })
+export const SandboxQuery = Type.Object({ sandbox: Type.Optional(Type.Boolean()) }, { additionalProperties: false })

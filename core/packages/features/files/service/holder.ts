@@ -8,7 +8,7 @@ import { hideFiles, isUsedForThemAlone, listHidden, listUploads, type Upload } f
 type Needs = { database: Database, files: FileStore, now: () => Date }
 
 /** Characters that two pieces of a file share, so that what lies across their border is found too: more than any reference has. */
-const overlap = 1_500
+const overlap = 4_500
 
 /**
  * Uploaded files: those whose name or text names the person, and those that were sent to nobody else. The text of a compressed file, such

@@ -4,8 +4,8 @@ import { type Static, Type } from 'typebox'
 
 /** What a reference has at least: shorter ones are other things, too. */
 export const shortestReference = 4
-/** A postal address as the list of suppressions writes it, which is as long there at most. */
-export const longestReference = 700
+/** A postal address of 700 characters as the list of suppressions writes it: its normal form may be three times as long (NFKD). */
+export const longestReference = 2_100
 
 const identifiers = {
   address: Type.Optional(Line(320, { description: 'An e-mail address.', examples: ['ada@example.com'] })),

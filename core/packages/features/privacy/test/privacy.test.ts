@@ -464,15 +464,17 @@ await t.test('what is left of a callback that is still to be sent stands sealed,
 
 await t.test('whom no letter is sent is found by the address of the list, however long that is', async (t) => {
   const { admin } = await service.company('letters')
-  const written = `Ada Lovelace, ${'Long Street of the Analytical Engines '.repeat(10)}12, 75002 Paris, FR`
-  const of = { channel: 'postal', address: written }
-  const { body: { address } } = await made(send('POST', '/api/v1/suppressions', { body: of }, admin))
-  t.ok(address.length > 300, String(address.length))
-  const { body: { id } } = await made(erase({ reference: address }, admin))
-  await until('it is erased', async () => (await read(id, admin)).status === 'finished')
-  const { body: { data } } = await send('GET', '/api/v1/suppressions', {}, admin)
-  matches(t, data[0].address, /^erased:[0-9a-f]+$/)
-  t.equal((await erase({ reference: 'x'.repeat(701) }, admin)).status, 400)
+  for (const [street, longer] of [['Long Street of the Analytical Engines ', 300], ['테헤란로', 700]] as const) {
+    const written = `Ada Lovelace, ${street.repeat(Math.floor(390 / street.length))} 12, 75002 Paris, FR`
+    const of = { channel: 'postal', address: written }
+    const { body: { address } } = await made(send('POST', '/api/v1/suppressions', { body: of }, admin))
+    t.ok(address.length > longer, String(address.length))
+    const { body: { id } } = await made(erase({ reference: address }, admin))
+    await until('it is erased', async () => (await read(id, admin)).status === 'finished')
+    const { body: { data } } = await send('GET', '/api/v1/suppressions', {}, admin)
+    for (const { address: left } of data) matches(t, left, /^erased:[0-9a-f]+$/)
+  }
+  t.equal((await erase({ reference: 'x'.repeat(2_101) }, admin)).status, 400)
 })
 
 await t.test('after a data key is lost, what stands elsewhere is exported and erased, and what nobody can open with it', async (t) => {

@@ -352,10 +352,8 @@ await t.test('who answers STOP gets no text message any more, START lifts that a
     return rows[0]?.rows ?? 0
   }
   let texts = 0
-  /** What somebody writes to the number of the company, as Twilio tells it. */
-  async function writes (from: string, text: string, to: string = address, key = token): Promise<void> {
-    const before = await handled()
-    const fields = { AccountSid: settings.accountSid, Body: text, From: from, MessageSid: `SM${texts++}`, SmsStatus: 'received' }
+  /** What Twilio tells: the fields in the order of their names. */
+  async function tells (fields: Readonly<Record<string, string>>, to: string = address, key = token): Promise<void> {
     const signed = Object.entries(fields).flat().join('')
     const answer = await fetch(to.replace('https://dispatch.example.com', url), {
       method: 'POST',
@@ -363,6 +361,11 @@ await t.test('who answers STOP gets no text message any more, START lifts that a
       headers: { 'x-twilio-signature': createHmac('sha1', key).update(to + signed).digest('base64') }
     })
     t.equal(answer.status, 200)
+  }
+  /** What somebody writes to the number of the company. */
+  async function writes (from: string, text: string, to: string = address, key = token): Promise<void> {
+    const before = await handled()
+    await tells({ AccountSid: settings.accountSid, Body: text, From: from, MessageSid: `SM${texts++}`, SmsStatus: 'received' }, to, key)
     if (key === token) await until('the answer is handled', async () => await handled() > before)
   }
   const reasons = async (): Promise<string[]> =>
@@ -384,6 +387,12 @@ await t.test('who answers STOP gets no text message any more, START lifts that a
   // It waits for no dispatch: it is kept at once, and says nothing.
   await writes(number, 'Thank you')
   t.same(await reasons(), [])
+  // What becomes of a text is no answer, also by a word that nobody knows: it waits until the text is known.
+  await tells({ AccountSid: settings.accountSid, From: '+15005550100', MessageSid: 'SMearly', MessageStatus: 'pondered' })
+  const early = async (): Promise<string | undefined> =>
+    (await sql<{ state: string }>`select state from inbound where convert_from(body, 'UTF8') like '%SMearly%'`
+      .execute(service.app.get('database').owner)).rows[0]?.state
+  await until('it is held', async () => await early() === 'held')
   await add({ channel: 'sms', address: other, reason: 'manual' }, admin)
   await writes(other, 'STOP')
   await writes(other, 'START')

@@ -185,9 +185,12 @@ function replyOf ({ replies = {}, ...webhook }: WebhookManifest, { type }: Event
   return Object.hasOwn(replies, type) && !isHinted(webhook) ? replies[type] : undefined
 }
 
-/** Where recipients may answer, what has no dispatch and no word of a delivery is an answer too, without effect: it waits for nothing. */
-function isAboutNone (webhook: WebhookManifest, { type }: EventReading): boolean {
-  return webhook.replies !== undefined && !Object.hasOwn(webhook.events, type) && !isConfirmed(webhook, type)
+/**
+ * Where recipients may answer, what names one, has no dispatch and no word of a delivery is an answer too, without effect: it waits for
+ * nothing.
+ */
+function isAboutNone (webhook: WebhookManifest, { type, recipient }: EventReading): boolean {
+  return webhook.replies !== undefined && recipient !== undefined && !Object.hasOwn(webhook.events, type) && !isConfirmed(webhook, type)
 }
 
 /** A recipient has answered: at the address of a configuration it is known whose recipient that is. A test changes nothing. */
