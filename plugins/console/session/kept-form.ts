@@ -14,7 +14,7 @@ export const longestKept = 1024 * 1024
 const ownLength = 32 * 1024
 
 /** The most fields that the sign-in carries along: each is a field of its page. */
-const mostFields = 2_000
+const maxFields = 2_000
 
 /** What stands before the names of its fields in the forms of the sign-in. The script of passkeys knows it, too. */
 const prefix = 'kept:'
@@ -83,7 +83,7 @@ function keptOf ({ body, server }: Pick<FastifyRequest, 'body' | 'server'>, befo
   const fields = sentIn(body).filter(([name]) => name.startsWith(before)).map(([name, value]): Field => [name.slice(before.length), value])
     .filter(([name]) => !dropped.has(name))
   const kept = { path, author: Number(userId), mark: given, fields }
-  return fields.length <= mostFields && lengthOf(kept) <= longestKept - ownLength ? kept : undefined
+  return fields.length <= maxFields && lengthOf(kept) <= longestKept - ownLength ? kept : undefined
 }
 
 /** In bytes, as a form of the sign-in sends it. */

@@ -86,7 +86,10 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
     list: async (companyId) => (await listBudgets(database, companyId)).map(viewOf),
 
     async add ({ actor: { companyId }, author }, { scope, subject = '', unit, amount, hardStop: hard }) {
-      if ((scope === 'company') !== (subject === '') || scope !== 'company' && !await isKnown(database, companyId, { scope, subject })) {
+      if (scope !== 'company' && subject === '') {
+        throw refusal('validation_failed', [{ path: '/subject', code: 'required', message: `Name the ${scope} whose budget it is.` }])
+      }
+      if (scope === 'company' ? subject !== '' : !await isKnown(database, companyId, { scope, subject })) {
         const message = scope === 'company' ? 'A budget of the company has none.' : `The company has no ${scope} of this kind.`
         throw refusal('validation_failed', [{ path: '/subject', code: 'subject', message }])
       }
