@@ -1,13 +1,11 @@
 import type { Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallback } from 'fastify'
-import { signInCodePage } from '../pages/sign-in-code.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
-import { carriedForm, longestKept } from '../session/kept-form.ts'
-import { languageOf } from '../session/language.ts'
-import { formsOf } from '../session/offered.ts'
+import { longestKept } from '../session/kept-form.ts'
 import { ownPath } from '../session/paths.ts'
+import { secondPage } from './sign-in-pages.ts'
 import { refusals } from './sign-in.ts'
 import { beginAgain, signedIn } from './signed-in.ts'
 
@@ -19,7 +17,7 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
     const next = ownPath(request.query.next)
     const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
     if (waiting === undefined) return reply.redirect('/console/sign-in', 303)
-    return reply.page(signInCodePage(languageOf(request), { next, verifications: { forms: formsOf(request, waiting.kinds) } }))
+    return reply.page(secondPage(request, { next }, waiting))
   })
 
   app.post<Form>('/sign-in/code', { config: { withoutSession: true, limit: 'auth' }, bodyLimit: longestKept }, async (request, reply) => {
@@ -34,10 +32,7 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
       const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
-      const verifications = { forms: formsOf(request, waiting?.kinds ?? []) }
-      return reply.code(error.status).page(
-        signInCodePage(languageOf(request), { next, refused: error.word, verifications, kept: carriedForm(request) })
-      )
+      return reply.code(error.status).page(secondPage(request, { next, refused: error.word }, { kinds: waiting?.kinds ?? [] }))
     }
   })
   done()

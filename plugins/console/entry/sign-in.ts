@@ -3,16 +3,14 @@ import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallback } from 'fastify'
 import { secretIn } from '../form/body.ts'
 import { languages } from '../language/language.ts'
-import { signInCodePage } from '../pages/sign-in-code.ts'
-import { signInPage, signInPath } from '../pages/sign-in.ts'
+import { signInPath } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
 import { carriedForm, keptFormIn, longestKept } from '../session/kept-form.ts'
-import { languageOf } from '../session/language.ts'
-import { formsOf } from '../session/offered.ts'
 import { fiveMinutes, ownPath } from '../session/paths.ts'
-import { partsOf, visitOf } from '../session/visit.ts'
+import { visitOf } from '../session/visit.ts'
+import { firstPage, secondPage } from './sign-in-pages.ts'
 import { signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams }
@@ -25,8 +23,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
     if (actor !== undefined) return reply.redirect(ownPath(request.query.next), 303)
     const { next, changed } = request.query
-    const shown = { changed: changed !== undefined, verifications: { forms: formsOf(request) }, parts: partsOf(request) }
-    return reply.page(signInPage(languageOf(request), { next: ownPath(next), ...shown }))
+    return reply.page(firstPage(request, { next: ownPath(next), changed: changed !== undefined }))
   })
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in-again', { config: open },
@@ -35,8 +32,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
   // A form whose session has ended waits in the page of the sign-in for its author.
   app.post<Form & { Querystring: { next?: unknown } }>('/sign-in-again', { config: open, bodyLimit: longestKept }, (request, reply) => {
     const kept = keptFormIn(request) ?? carriedForm(request)
-    const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept }
-    return reply.page(signInPage(languageOf(request), { next: ownPath(request.query.next), ...shown }))
+    return reply.page(firstPage(request, { next: ownPath(request.query.next), kept }))
   })
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' }, bodyLimit: longestKept }, async (request, reply) => {
@@ -46,25 +42,17 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
       const entered = await sessions.open(email, password, clientOf(request))
       if ('waiting' in entered) {
         setCookie(reply, 'waiting', entered.waiting, fiveMinutes)
-        const kept = carriedForm(request)
-        if (kept === undefined) return await reply.redirect(`/console/sign-in/code?next=${encodeURIComponent(next)}`, 303)
+        if (carriedForm(request) === undefined) {
+          return await reply.redirect(`/console/sign-in/code?next=${encodeURIComponent(next)}`, 303)
+        }
         const waiting = await sessions.waitingFor(entered.waiting)
-        return await reply.page(
-          signInCodePage(languageOf(request), { next, verifications: { forms: formsOf(request, waiting?.kinds ?? []) }, kept })
-        )
+        return await reply.page(secondPage(request, { next }, { kinds: waiting?.kinds ?? [] }))
       }
       return await signedIn(sessions, request, reply, { session: entered.session, next })
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
-      const shown = {
-        email,
-        refused: error.word,
-        verifications: { forms: formsOf(request) },
-        parts: partsOf(request),
-        kept: carriedForm(request)
-      }
-      return reply.code(error.status).page(signInPage(languageOf(request), { next, ...shown }))
+      return reply.code(error.status).page(firstPage(request, { next, email, refused: error.word }))
     }
   })
 
@@ -79,14 +67,11 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     const { body } = request
     const language = body.get('language') === 'fr' ? 'fr' : 'en'
     setCookie(reply, 'language', language, year)
-    const [next, kept, words] = [ownPath(body.get('next')), carriedForm(request), languages[language]]
-    if (kept === undefined) return reply.redirect(next, 303)
-    if (!body.has('code')) {
-      const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept }
-      return reply.page(signInPage(words, { next, email: body.get('email') ?? '', ...shown }))
-    }
+    const [next, words] = [ownPath(body.get('next')), languages[language]]
+    if (carriedForm(request) === undefined) return reply.redirect(next, 303)
+    if (!body.has('code')) return reply.page(firstPage(request, { next, email: body.get('email') ?? '' }, { words }))
     const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
-    return reply.page(signInCodePage(words, { next, verifications: { forms: formsOf(request, waiting?.kinds ?? []) }, kept }))
+    return reply.page(secondPage(request, { next }, { words, kinds: waiting?.kinds ?? [] }))
   })
   done()
 }

@@ -1,13 +1,11 @@
 import type { Sessions } from '@dispatch/accounts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { keptPage } from '../pages/kept.ts'
-import { signInPage } from '../pages/sign-in.ts'
 import { setCookie } from '../session/cookies.ts'
 import { carriedForm } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
-import { formsOf } from '../session/offered.ts'
 import { landingOf } from '../session/paths.ts'
-import { partsOf } from '../session/visit.ts'
+import { firstPage } from './sign-in-pages.ts'
 
 /**
  * Begins a session, and leads on: to the form that waits for its author, and else to `next`. Who must set up a second factor first is led
@@ -29,8 +27,5 @@ export async function signedIn (
 
 /** Leads to the sign-in where the wait for its second page is over; a form that was carried along waits on in its first page. */
 export function beginAgain (request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
-  const kept = carriedForm(request)
-  if (kept === undefined) return reply.redirect('/console/sign-in', 303)
-  const shown = { verifications: { forms: formsOf(request) }, parts: partsOf(request), kept }
-  return reply.page(signInPage(languageOf(request), { next, ...shown }))
+  return carriedForm(request) === undefined ? reply.redirect('/console/sign-in', 303) : reply.page(firstPage(request, { next }))
 }

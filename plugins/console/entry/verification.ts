@@ -1,14 +1,12 @@
 import { DispatchError } from '@dispatch/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { signInCodePage } from '../pages/sign-in-code.ts'
-import { signInPage } from '../pages/sign-in.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
-import { carriedForm, longestKept } from '../session/kept-form.ts'
-import { languageOf } from '../session/language.ts'
-import { formsOf, offered, type VerificationForms } from '../session/offered.ts'
+import { longestKept } from '../session/kept-form.ts'
+import { offered, type VerificationForms } from '../session/offered.ts'
 import { fiveMinutes, ownPath } from '../session/paths.ts'
-import { ownOf, partsOf } from '../session/visit.ts'
+import { ownOf } from '../session/visit.ts'
+import { firstPage, secondPage } from './sign-in-pages.ts'
 import { beginAgain, signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams }
@@ -36,10 +34,7 @@ export function offerVerification (app: FastifyInstance, forms: VerificationForm
     const session = await sessions.openBy({ kind, answer, challenge }, clientOf(request))
     setCookie(reply, 'challenge', '', 0)
     if (session === undefined) {
-      const verifications = { forms: formsOf(request), wrong: kind }
-      return reply.code(403).page(
-        signInPage(languageOf(request), { next, verifications, parts: partsOf(request), kept: carriedForm(request) })
-      )
+      return reply.code(403).page(firstPage(request, { next }, { wrong: kind }))
     }
     return signedIn(sessions, request, reply, { session, next })
   })
@@ -56,8 +51,7 @@ export function offerVerification (app: FastifyInstance, forms: VerificationForm
       return await signedIn(sessions, request, reply, { session, next })
     } catch (error) {
       if (!(error instanceof DispatchError) || error.word !== 'forbidden') throw error
-      const verifications = { forms: formsOf(request), wrong: kind }
-      return reply.code(403).page(signInCodePage(languageOf(request), { next, verifications, kept: carriedForm(request) }))
+      return reply.code(403).page(secondPage(request, { next }, { wrong: kind }))
     }
   })
 

@@ -1,0 +1,30 @@
+import type { FastifyRequest } from 'fastify'
+import type { Html } from '../../html.ts'
+import { signInCodePage } from '../pages/sign-in-code.ts'
+import { signInPage } from '../pages/sign-in.ts'
+import { carriedForm } from '../session/kept-form.ts'
+import { languageOf } from '../session/language.ts'
+import { formsOf } from '../session/offered.ts'
+import { partsOf } from '../session/visit.ts'
+
+type Shown<Page extends typeof signInPage | typeof signInCodePage> = Omit<Parameters<Page>[1], 'verifications' | 'parts'>
+
+/** The language of the page, the kinds of verification that it offers, and the one that failed; else that of the request, all, none. */
+type Offer = { words?: Parameters<typeof signInPage>[0], kinds?: Parameters<typeof formsOf>[1], wrong?: string }
+
+const verificationsOf = (request: FastifyRequest, { kinds, wrong }: Offer) => ({
+  forms: formsOf(request, kinds),
+  ...wrong !== undefined && { wrong }
+})
+
+/** The first page of a sign-in, with the form that the request carries along. */
+export function firstPage (request: FastifyRequest, shown: Shown<typeof signInPage>, offer: Offer = {}): Html {
+  const offered = { verifications: verificationsOf(request, offer), parts: partsOf(request) }
+  return signInPage(offer.words ?? languageOf(request), { kept: carriedForm(request), ...offered, ...shown })
+}
+
+/** The second one, after a right password. */
+export function secondPage (request: FastifyRequest, shown: Shown<typeof signInCodePage>, offer: Offer): Html {
+  const verifications = verificationsOf(request, offer)
+  return signInCodePage(offer.words ?? languageOf(request), { kept: carriedForm(request), verifications, ...shown })
+}
