@@ -1,8 +1,8 @@
-import { ApiRefused, errorOf, fill, type Html, html, notice, page, type Query, sentenceOf, table, time,
-  type Typed } from '@dispatch/plugins/console'
+import { ApiRefused, errorOf, fill, type Html, html, notice, numberOf, page, type Query, sentenceOf, table, time, type Typed, withQuery,
+  wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import type { AlertView, TrialView } from '../contract/alerts.ts'
-import { alertForm, alertIn } from './form.ts'
+import { type AlertKind, alertKinds, type AlertView, factsOf, type TrialView } from '../contract/alerts.ts'
+import { alertForm, alertIn, kindIn, newValues, numberLabel, type Provider, valuesOf } from './form.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/alerts'
@@ -16,19 +16,21 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/alerts', async (request, reply) => {
     const [{ words }, { query }] = [visitOf(request), request]
     const done = query['saved'] !== undefined ? words.alertSaved : query['removed'] !== undefined ? words.alertRemoved : undefined
-    return reply.page(await list(visitOf(request), done === undefined ? html`` : notice('good', html`<p>${done}</p>`)))
+    const told = done === undefined ? html`` : notice('good', html`<p>${done}</p>`)
+    return reply.page(await list(visitOf(request), told, { kind: kindIn(query['kind']) }))
   })
 
   app.post<Sent>('/alerts', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
     const added = await visit.api.send('POST', apiPath, alertIn(body, visit.words.code))
     if (added.ok) return reply.redirect(`${at}?saved=1`, 303)
-    return reply.code(added.status).page(await list(visit, html``, { body, error: errorOf(added) }))
+    const typed = { body, error: errorOf(added) }
+    return reply.code(added.status).page(await list(visit, html``, { kind: kindIn(body.get('kind')), typed }))
   })
 
   app.get<Named>('/alerts/:id', async (request, reply) => {
     const visit = visitOf(request)
-    return reply.page(one(visit, await read(visit, request.params.id)))
+    return reply.page(await one(visit, await read(visit, request.params.id)))
   })
 
   app.post<Named & Sent>('/alerts/:id', async (request, reply) => {
@@ -36,7 +38,8 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
     const alert = await read(visit, id)
     const changed = await visit.api.send('PUT', pathOf(id), alertIn(body, alert.language))
     if (changed.ok) return reply.redirect(`${at}?saved=1`, 303)
-    return reply.code(changed.status).page(one(visit, alert, { typed: { body, error: errorOf(changed) } }))
+    return reply.code(changed.status)
+      .page(await one(visit, alert, { typed: { body, error: errorOf(changed) } }))
   })
 
   app.post<Named>('/alerts/:id/try', async (request, reply) => {
@@ -45,7 +48,7 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
     if (!tried.ok && tried.status !== 409) throw new ApiRefused(tried)
     const alert = await read(visit, id)
     const told = tried.ok ? trial(visit.words, tried.body) : notice('warn', html`<p>${sentenceOf(visit.words, tried.error)}</p>`)
-    return reply.code(tried.ok ? 200 : tried.status).page(one(visit, alert, { told }))
+    return reply.code(tried.ok ? 200 : tried.status).page(await one(visit, alert, { told }))
   })
 
   app.post<Named>('/alerts/:id/remove', {
@@ -73,23 +76,32 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
 const pathOf = (id: string): string => `${apiPath}/${encodeURIComponent(id)}`
 const read = (visit: Visit, id: string): Promise<AlertView> => visit.api.read<AlertView>(pathOf(id))
 
-async function list (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
-  const { words, api } = visit
-  const { data } = await api.read<{ data: AlertView[] }>(apiPath)
+const readProviders = async ({ api }: Visit): Promise<readonly Provider[]> =>
+  (await api.read<{ data: Provider[] }>('/api/v1/providers?schemas=false')).data
+
+async function list (visit: Visit, told: Html, { kind: chosen, typed }: { kind: AlertKind, typed?: Typed }): Promise<Html> {
+  const { words, api, actor } = visit
+  const [{ data }, providers] = await Promise.all([api.read<{ data: AlertView[] }>(apiPath), readProviders(visit)])
   const rows = data.map((alert) => {
     const { id, name, kind, since, undelivered } = alert
-    return html`<tr><th scope="row"><a href="${at}/${id}">${name}</a></th><td>${words[`alertKind_${kind}`]}</td><td>${
-      waysOf(words, alert)
-    }${undelivered.length === 0 ? html`` : html`<div class="quiet">${words.alertUndelivered}</div>`}</td><td>${
-      stateOf(words, alert)
-    }</td><td>${since === null ? html`` : time(since)}</td></tr>\n`
+    return html`<tr><th scope="row"><a href="${at}/${id}">${name}</a></th><td>${words[`alertKind_${kind}`]}<div class="quiet">${
+      conditionOf(words, alert)
+    }</div></td><td>${waysOf(words, alert)}${
+      undelivered.length === 0 ? html`` : html`<div class="quiet">${words.alertUndelivered}</div>`
+    }</td><td>${stateOf(words, alert)}</td><td>${since === null ? html`` : time(since)}</td></tr>\n`
   })
   const main = html`${told}<section aria-label="${words.alerts}"><p>${words.alertsIntro}</p>${
     rows.length === 0
       ? html`<p>${words.alertsNone}</p>`
       : table(words.alerts, [words.alertName, words.alertKind, words.alertTells, words.status, words.alertSince], rows)
   }</section>
-<section aria-labelledby="new"><h2 id="new">${words.alertNew}</h2>${alertForm(words, at, { typed })}</section>`
+<section aria-labelledby="new"><h2 id="new">${words.alertNew}</h2><nav class="views" aria-label="${words.alertKind}">${
+    alertKinds.map((kind) =>
+      html`<a href="${withQuery(at, { kind })}#new"${kind === chosen ? html` aria-current="page"` : html``}>${
+        words[`alertKind_${kind}`]
+      }</a>`
+    )
+  }</nav>${alertForm(words, at, { values: typed?.body ?? newValues(chosen, actor.email), providers, typed })}</section>`
   return page({ ...visit, path: at }, { title: words.alerts, section: 'alerts', main })
 }
 
@@ -115,13 +127,40 @@ function trial (words: Words, { results }: TrialView): Html {
     }</ul>`)
 }
 
-function one (visit: Visit, alert: AlertView, { told = html``, typed }: { told?: Html, typed?: Typed } = {}): Html {
+/** Its numbers and filters, as the form calls them. */
+function conditionOf (words: Words, alert: AlertView): string {
+  const told = factsOf[alert.kind].numbers.map((name) =>
+    `${numberLabel(words, alert.kind, name)}${words.colon}${numberOf(words, alert[name] ?? 0)}`
+  )
+  const { service, provider } = alert
+  return [...told, ...service === undefined ? [] : [wordFor(words, 'service', service)], ...provider === undefined ? [] : [provider]].join(
+    ' · '
+  )
+}
+
+/** The list of what an alert is about. */
+function listOf ({ kind, service, provider }: AlertView): string {
+  const dispatches = (filter: Readonly<Record<string, string>>): string =>
+    withQuery('/console/dispatches', { ...filter, service: service ?? '', providerName: provider ?? '' })
+  return {
+    failures: dispatches({ status: 'failed' }),
+    provider_unavailable: dispatches({ stepStatus: 'unavailable' }),
+    credits_low: '/console/credits',
+    callbacks_failing: '/console/developers/endpoints',
+    doubt: dispatches({ status: 'uncertain' })
+  }[kind]
+}
+
+async function one (visit: Visit, alert: AlertView, { told = html``, typed }: { told?: Html, typed?: Typed } = {}): Promise<Html> {
   const { words } = visit
-  const { id, name, since } = alert
+  const { id, name, since, chat, kind } = alert
+  const providers = await readProviders(visit)
   const path = `${at}/${id}`
-  const main = html`<p><a href="${at}">${words.alertsAll}</a></p>${told}<section aria-label="${name}"><p>${stateOf(words, alert)} ${
-    since === null ? html`` : time(since)
-  }</p>${alertForm(words, path, { alert, typed })}</section>
+  const main = html`<p><a href="${at}">${words.alertsAll}</a></p>${told}<section aria-label="${name}"><p class="quiet">${
+    words[`alertKind_${kind}`]
+  }</p><p>${stateOf(words, alert)} ${since === null ? html`` : time(since)} <a href="${listOf(alert)}">${
+    words[`alertList_${kind}`]
+  }</a></p>${alertForm(words, path, { values: typed?.body ?? valuesOf(alert), providers, host: chat?.host, typed })}</section>
 <section aria-label="${words.alertTry}"><div class="actions"><form method="post" action="${path}/try"><button class="second">${words.alertTry}</button></form>
 <form method="post" action="${path}/remove"><button class="danger">${words.alertRemove}</button></form></div></section>`
   return page({ ...visit, path }, { title: name, section: 'alerts', main })

@@ -51,9 +51,11 @@ export function createMessenger ({ database, keyring, linkMail, network, log, pu
       if (row.chat === null) return { sent: false, reason: 'There is no chat.' }
       const url = keyring.open(row.chat, chatContext(row.company_id)).toString()
       const { subject, text } = textOf(row, message)
-      const lines = [subject, ...text, urlOf(row)]
-      const body = JSON.stringify(row.chat_format === 'teams' ? teamsOf(lines) : { text: slackText(lines.join('\n')) })
-      const answer = await postToTenant(network.transport, { url, headers: {}, body, now: now() })
+      const [lines, link] = [[subject, ...text], urlOf(row)]
+      const body = row.chat_format === 'teams' ?
+        teamsOf(lines, { title: wordsOf(row).alertOpen, url: link }) :
+        { text: slackText([...lines, link].join('\n')) }
+      const answer = await postToTenant(network.transport, { url, headers: {}, body: JSON.stringify(body), now: now() })
       if (!answer.answered) return { sent: false, reason: answer.reason }
       const { status } = answer
       return status >= 200 && status < 300 ? { sent: true } : { sent: false, reason: `The receiver answered ${status}.` }
@@ -61,9 +63,11 @@ export function createMessenger ({ database, keyring, linkMail, network, log, pu
   }
 }
 
+const wordsOf = ({ language }: AlertRow) => language === 'fr' ? fr : en
+
 /** A message in the language of its alert. */
-function textOf ({ name, kind, language, condition }: AlertRow, { event, facts, at }: Message): { subject: string, text: string[] } {
-  const words = language === 'fr' ? fr : en
+function textOf (row: AlertRow, { event, facts, at }: Message): { subject: string, text: string[] } {
+  const [words, { name, kind, condition }] = [wordsOf(row), row]
   const { providers = [], ...numbers } = facts
   const told = {
     name,
@@ -81,13 +85,20 @@ function textOf ({ name, kind, language, condition }: AlertRow, { event, facts, 
 /** Slack reads "<!channel>" and its like as orders. */
 const slackText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** An adaptive card, as the workflows of Teams take it. */
-function teamsOf (lines: readonly string[]): JsonObject {
+/** An adaptive card, as the workflows of Teams take it. An address in its text is no link there. */
+function teamsOf (lines: readonly string[], link: { title: string, url: string }): JsonObject {
   return {
     type: 'message',
     attachments: [{
       contentType: 'application/vnd.microsoft.card.adaptive',
-      content: { type: 'AdaptiveCard', version: '1.4', body: lines.map((text) => ({ type: 'TextBlock', text, wrap: true })) }
+      contentUrl: null,
+      content: {
+        $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+        type: 'AdaptiveCard',
+        version: '1.4',
+        body: lines.map((text) => ({ type: 'TextBlock', text, wrap: true })),
+        actions: [{ type: 'Action.OpenUrl', ...link }]
+      }
     }]
   }
 }

@@ -5,7 +5,7 @@ import { findFeatures } from '../../../../../plugins/features/find-features.ts'
 import { until } from '../../../../../test/core/work/support.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
-import { has, lacks, matches } from '../../../../../test/support/matching.ts'
+import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, type Login, shippedProviders, startService } from '../../../../../test/support/service.ts'
 import { mailServer } from '../../../../../test/support/smtp.ts'
@@ -213,7 +213,17 @@ await t.test('mails go to people of the company, once each, and are tried again;
   await look(16)
   has(t, (await send('GET', `${path}/${id}`, {}, admin)).body, { undelivered: [] })
   const [card] = posted().slice(-1)
-  has(t, card, { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive' }] })
+  has(t, card, {
+    type: 'message',
+    attachments: [{
+      contentType: 'application/vnd.microsoft.card.adaptive',
+      contentUrl: null,
+      content: {
+        version: '1.4',
+        actions: [{ type: 'Action.OpenUrl', title: 'Ouvrir l’alerte', url: `https://dispatch.example.com/console/alerts/${id}` }]
+      }
+    }]
+  })
   matches(t, JSON.stringify(card), /Alerte : Watch.*100 crédits sont disponibles\. La limite est de 500\./)
 
   chats.answer({ status: 500 })
@@ -310,4 +320,37 @@ await t.test('the pages set, change, try and remove an alert, and show no secret
   matches(t, (await console.post(`/alerts/${id as string}/remove`, {}, cookie)).body, /Remove the alert “Doubts”\?/)
   t.equal((await console.post(`/alerts/${id as string}/remove`, { ':confirmed': 'true' }, cookie)).status, 303)
   t.same((await send('GET', path, {}, admin)).body.data, [])
+})
+
+await t.test('the form of an alert asks for what its kind needs, and its page leads to the list', async (t) => {
+  const { admin } = await newCompany()
+  const console = openConsole(service)
+  const cookie = await console.signIn(admin)
+  const lists = {
+    failures: '/console/dispatches?status=failed',
+    provider_unavailable: '/console/dispatches?stepStatus=unavailable',
+    credits_low: '/console/credits',
+    callbacks_failing: '/console/developers/endpoints',
+    doubt: '/console/dispatches?status=uncertain'
+  }
+  for (const [kind, list] of Object.entries(lists)) {
+    const { body } = await console.open(`/alerts?kind=${kind}`, cookie)
+    const form = /<form method="post" action="\/console\/alerts"[^]*?<\/form>/.exec(String(body))?.[0] ?? ''
+    const fields = Object.fromEntries(
+      [...form.matchAll(/name="(\w+)"[^>]*? value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value])
+    )
+    contains(t, form, admin.email, 'whoever sets it is told')
+    const sent = { ...fields, name: kind, emails: admin.email, ...'credits' in fields && { credits: '100' } }
+    t.equal((await console.post('/alerts', sent, cookie)).status, 303, `${kind}: what it offers is enough`)
+    const made = (await send('GET', path, {}, admin)).body.data.at(-1)
+    has(t, made, { kind })
+    contains(t, (await console.open(`/alerts/${made.id as string}`, cookie)).body, `href="${list}"`)
+  }
+  contains(t, (await console.open('/alerts', cookie)).body, 'Calls in a row that find it away: 3 · Minutes looked back: 60')
+  const filtered = { kind: 'failures', name: 'Gone', percent: '20', least: '10', minutes: '60', service: 'sms', provider: 'gone' }
+  t.equal((await console.post('/alerts', { ...filtered, emails: admin.email }, cookie)).status, 303)
+  const { id } = (await send('GET', path, {}, admin)).body.data.at(-1)
+  const page = (await console.open(`/alerts/${id as string}`, cookie)).body
+  contains(t, page, '<option value="gone" selected>', 'a provider that is not installed stays chosen')
+  contains(t, page, 'href="/console/dispatches?status=failed&amp;service=sms&amp;providerName=gone"')
 })
