@@ -181,6 +181,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
   )
   const ids = {
     '/approvals': made.approvalIds[0] ?? '',
+    '/approvals/rules': made.ruleId,
     '/dispatches': made.dispatchIds[0] ?? '',
     '/batches': made.batchId,
     '/companies': String(made.companyId),

@@ -15,6 +15,7 @@ export type Made = {
   templateIds: readonly number[]
   contactId: string
   alertId: string
+  ruleId: string
   reportId: string
   receivedId: string
   endpointIds: readonly string[]
@@ -52,6 +53,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/approvals': () => admin('/approvals', '/approvals?all=true'),
   '/approvals/:id': ({ approvalIds }) => own(...approvalIds.map((id) => `/approvals/${id}`)),
   '/approvals/rules': () => admin('/approvals/rules'),
+  '/approvals/rules/:id': ({ ruleId }) => own(`/approvals/rules/${ruleId}`),
   '/audit': () => admin('/audit', '/audit?action=nothing'),
   '/batches': () => admin('/batches'),
   '/batches/:id': ({ batchId }) => own(`/batches/${batchId}`),

@@ -51,6 +51,7 @@ export async function furnished (
     proposalIds: [] as string[],
     contactId: '',
     alertId: '',
+    ruleId: '',
     reportId: '',
     receivedId: '',
     eInvoiceDraftId: ''
@@ -155,7 +156,11 @@ export async function furnished (
     const rule = await write('rule', text, 'POST', '/api/v1/company/approval-rules', { name: text, services: ['sms'] })
     const sms = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: text } }
     note(made.approvalIds, (await write('approval', text, 'POST', '/api/sms', sms, admin, { 'x-api-version': '1.1.0' })).approvalId)
-    if (rule.id !== undefined) await send('DELETE', `/api/v1/company/approval-rules/${String(rule.id)}`, {}, admin)
+    if (rule.id !== undefined) {
+      // One that asks for nothing that is sent here.
+      made.ruleId = rule.id as string
+      await send('PUT', `/api/v1/company/approval-rules/${made.ruleId}`, { body: { name: text, rowsAbove: 1_000_000 } }, admin)
+    }
     await write('key', text, 'POST', '/api/v1/keys', { name: text, mode: 'live' })
     await write('user', text, 'POST', '/api/v1/users', { email: text, password: 'a good password', role: 'member', services: [] })
     await write('invitation', text, 'POST', '/api/v1/company/invitations', { email: text, role: 'member', services: [] })

@@ -1,3 +1,4 @@
+import { DispatchError } from '@dispatch/contract'
 import { ApiRefused, errorOf, fill, type Html, html, manyField, notice, numberOf, page, type Query, said, table, textField, type Typed,
   type UserView, wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
@@ -24,12 +25,25 @@ export const rulePages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(added.status).page(await view(visit, html``, { body, error: errorOf(added) }))
   })
 
+  app.get<Named>('/approvals/rules/:id', async (request, reply) => {
+    const visit = visitOf(request)
+    return reply.page(await one(visit, await find(visit, request.params.id)))
+  })
+
+  app.post<Named & Sent>('/approvals/rules/:id', async (request, reply) => {
+    const [visit, { body, params: { id } }] = [visitOf(request), request]
+    const rule = await find(visit, id)
+    const changed = await visit.api.send('PUT', pathOf(id), ruleIn(body))
+    if (changed.ok) return reply.redirect(`${at}?saved=1`, 303)
+    return reply.code(changed.status).page(await one(visit, rule, { body, error: errorOf(changed) }))
+  })
+
   // What is removed is offered again, as it was.
   app.post<Named>('/approvals/rules/:id/remove', { config: { confirms: 'undone' } }, async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const rule = (await api.read<{ data: RuleView[] }>(apiPath)).data.find(({ id }) => id === request.params.id)
-    const removed = await api.send('DELETE', `${apiPath}/${encodeURIComponent(request.params.id)}`)
+    const removed = await api.send('DELETE', pathOf(request.params.id))
     if (!removed.ok) throw new ApiRefused(removed)
     return reply.page(
       await view(visit, notice('good', html`<p>${words.ruleRemoved}</p>${rule === undefined ? html`` : undo(words, rule)}`))
@@ -38,11 +52,23 @@ export const rulePages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
+const pathOf = (id: string): string => `${apiPath}/${encodeURIComponent(id)}`
+
+/** Throws what the page of something answers that is not there. */
+async function find ({ api }: Visit, id: string): Promise<RuleView> {
+  const rule = (await api.read<{ data: RuleView[] }>(apiPath)).data.find((one) => one.id === id)
+  if (rule === undefined) throw new DispatchError('not_found', `There is no rule "${id}".`)
+  return rule
+}
+
+/** A rule as its form sends it. */
+const fieldsOf = ({ id: _, createdAt: __, ...rule }: RuleView): [name: string, value: string][] =>
+  Object.entries(rule).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)]))
+
 /** Adds a rule again that was removed. */
-function undo (words: Words, { id: _, createdAt: __, ...rule }: RuleView): Html {
-  const fields = Object.entries(rule).flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)] as const))
+function undo (words: Words, rule: RuleView): Html {
   return html`<form method="post" action="${at}">${
-    fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+    fieldsOf(rule).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
   }<button class="second">${words.ruleUndo}</button></form>`
 }
 
@@ -68,16 +94,32 @@ function ruleIn (body: URLSearchParams): object {
 async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const isAdmin = role === 'admin'
-  const [{ data }, users] = await Promise.all([
-    api.read<{ data: RuleView[] }>(apiPath),
-    isAdmin ? api.read<{ data: UserView[] }>('/api/v1/users?limit=100') : { data: [] }
-  ])
+  const [{ data }, users] = await Promise.all([api.read<{ data: RuleView[] }>(apiPath), isAdmin ? readUsers(visit) : []])
   const main = html`<p><a href="/console/approvals">${words.approvals}</a></p>${told}
 <section aria-label="${words.approvalRules}"><p>${words.rulesIntro}</p>${
-    data.length === 0 ? html`<p>${words.rulesNone}</p>` : list(words, data, { users: users.data, isAdmin })
+    data.length === 0 ? html`<p>${words.rulesNone}</p>` : list(words, data, { users, isAdmin })
   }</section>
-${isAdmin ? form(words, users.data, typed) : html``}`
+${
+    isAdmin
+      ? html`<section aria-labelledby="new"><h2 id="new">${words.ruleNew}</h2>${
+        form(words, at, { users, typed, values: typed?.body ?? new URLSearchParams(), button: words.ruleAdd })
+      }</section>`
+      : html``
+  }`
   return page({ ...visit, path: at }, { title: words.approvalRules, section: 'approvals', main })
+}
+
+const readUsers = async ({ api }: Visit): Promise<readonly UserView[]> =>
+  (await api.read<{ data: UserView[] }>('/api/v1/users?limit=100')).data
+
+/** The page on which a rule is changed. */
+async function one (visit: Visit, rule: RuleView, typed?: Typed): Promise<Html> {
+  const { words } = visit
+  const values = typed?.body ?? new URLSearchParams(fieldsOf(rule))
+  const main = html`<p><a href="${at}">${words.approvalRules}</a></p><section aria-label="${rule.name}"><p>${words.ruleChangeIntro}</p>${
+    form(words, `${at}/${rule.id}`, { users: await readUsers(visit), typed, values, button: words.ruleSave })
+  }</section>`
+  return page({ ...visit, path: `${at}/${rule.id}` }, { title: rule.name, section: 'approvals', main })
 }
 
 type People = { users: readonly UserView[], isAdmin: boolean }
@@ -91,11 +133,13 @@ function list (words: Words, data: readonly RuleView[], { users, isAdmin }: Peop
         fill(words.ruleRemoveOf, { name })
       }">${words.ruleRemove}</button></form>`
       : html``
-    return html`<tr><th scope="row">${name}</th><td>${
+    const link = isAdmin ? html`<a href="${at}/${id}">${name}</a>` : html`${name}`
+    const alone = isAdmin ? onlyApprover(rule, users) : undefined
+    return html`<tr><th scope="row">${link}</th><td>${
       services === undefined ? words.allServices : services.map((one) => wordFor(words, 'service', one)).join(', ')
-    }</td><td>${conditionsOf(words, rule)}</td><td>${approvers.length === 0 ? words.ruleAdmins : named(approvers)}</td><td>${
-      named(exempt)
-    }</td><td>${remove}</td></tr>\n`
+    }</td><td>${conditionsOf(words, rule)}</td><td>${approvers.length === 0 ? words.ruleAdmins : named(approvers)}${
+      alone === undefined ? html`` : html`<div class="quiet">${fill(words.ruleAlone, { name: alone })}</div>`
+    }</td><td>${named(exempt)}</td><td>${remove}</td></tr>\n`
   })
   return table(words.approvalRules, [words.ruleName, words.services, words.ruleWhen, words.ruleApprovers, words.ruleExempt,
     words.ruleRemove], rows)
@@ -111,22 +155,36 @@ function conditionsOf (words: Words, { currency = '', ...rule }: RuleView): stri
   return told.length === 0 ? words.ruleAlways : told.join(`, ${words.ruleOr} `)
 }
 
-function form (words: Words, users: readonly UserView[], typed?: Typed): Html {
+/** The one person who may approve by a rule: what they ask for themselves waits for nobody. */
+function onlyApprover ({ approvers = [] }: RuleView, users: readonly UserView[]): string | undefined {
+  const [only, ...others] = users.filter(({ id, role, disabled }) =>
+    !disabled && (approvers.length === 0 ? role === 'admin' : approvers.includes(id))
+  )
+  return others.length === 0 ? only?.email : undefined
+}
+
+type Shown = { users: readonly UserView[], values: URLSearchParams, typed: Typed | undefined, button: string }
+
+/** The form of a rule. */
+function form (words: Words, action: string, { users, values, typed, button }: Shown): Html {
   const field = (name: string, label: string, more: { type?: 'number', help?: string } = {}): Html =>
-    textField({ name, label, ...more, value: typed?.body.get(name) ?? '', wrong: wrongOf(words, typed, `/${name}`) })
-  const people = users.map(({ id, email }) => ({ value: String(id), label: email }))
+    textField({ name, label, ...more, value: values.get(name) ?? '', wrong: wrongOf(words, typed, `/${name}`) })
   const many = (name: string, label: string, help: string, options: { value: string, label: string }[]): Html =>
-    manyField({ name, label, help, options, values: typed?.body.getAll(name) ?? [], wrong: wrongOf(words, typed, `/${name}`) })
-  return html`<section aria-labelledby="new"><h2 id="new">${words.ruleNew}</h2>${
+    manyField({ name, label, help, options, values: values.getAll(name), wrong: wrongOf(words, typed, `/${name}`) })
+  const people = (name: string): { value: string, label: string }[] => {
+    const known = users.map(({ id, email }) => ({ value: String(id), label: email }))
+    // Of many users some are not read: whom a rule names stays named.
+    return [...known,
+      ...values.getAll(name).filter((id) => !known.some(({ value }) => value === id)).map((value) => ({ value, label: value }))]
+  }
+  return html`${
     said(words, typed, 'name', 'services', ...numbers, 'currency', 'exempt', 'approvers')
-  }<form method="post" action="${at}" novalidate>${field('name', words.ruleName)}${
+  }<form method="post" action="${action}" novalidate>${field('name', words.ruleName)}${
     many('services', words.services, words.ruleServicesHelp,
       ruledServices.map((value) => ({ value, label: wordFor(words, 'service', value) })))
   }${field('amountAbove', words.ruleAmount, { help: words.ruleConditionsHelp })}${
     field('currency', words.ruleCurrency, { help: words.ruleCurrencyHelp })
   }${field('creditsAbove', words.ruleCredits)}${field('recipientsAbove', words.ruleRecipients)}${field('rowsAbove', words.ruleRows)}${
-    many('approvers', words.ruleApprovers, words.ruleApproversHelp, people)
-  }${
-    many('exempt', words.ruleExempt, words.ruleExemptHelp, people)
-  }<div class="actions"><button>${words.ruleAdd}</button></div></form></section>`
+    many('approvers', words.ruleApprovers, words.ruleApproversHelp, people('approvers'))
+  }${many('exempt', words.ruleExempt, words.ruleExemptHelp, people('exempt'))}<div class="actions"><button>${button}</button></div></form>`
 }

@@ -1033,6 +1033,31 @@ await t.test('a rule that changes counts for what waits by it: an approver is re
   t.equal((await sent()).length, 1)
 })
 
+await t.test('the page of a rule changes it, and says where one person alone approves', async (t) => {
+  const { admin, member } = await approving('ruled')
+  const console = openConsole(service)
+  const cookie = await console.signIn(admin)
+  const [path, approvers] = ['/approvals/rules', [await idOf(member)]]
+  const rule = { name: 'Large', services: ['sms'], amountAbove: 10.5, currency: 'EUR', approvers }
+  const { body: { id } } = await send('POST', rulesPath, { body: rule }, admin)
+  const list = (await console.open(path, cookie)).body
+  contains(t, list, `href="/console${path}/${String(id)}"`)
+  contains(t, list, `Only ${member.email} approves`)
+  const page = (await console.open(`${path}/${String(id)}`, cookie)).body
+  for (const part of ['value="10.5"', 'value="EUR"', 'value="sms" checked', `value="${String(approvers[0])}" checked`]) {
+    contains(t, page, part)
+  }
+  const form: [string, string][] = [['name', 'Large ones'], ['services', 'sms'], ['amountAbove', 'many'], ['approvers',
+    String(approvers[0])]]
+  const refused = await console.post(`${path}/${String(id)}`, form, cookie)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, 'value="many"')
+  const sent = form.map(([name, value]): [string, string] => [name, value === 'many' ? '20,5' : value])
+  t.equal((await console.post(`${path}/${String(id)}`, sent, cookie)).status, 303)
+  has(t, (await send('GET', rulesPath, {}, admin)).body.data, [{ id, name: 'Large ones', services: ['sms'], amountAbove: 20.5, approvers }])
+  t.equal((await console.open(`${path}/${String(approvers[0])}`, cookie)).status, 404)
+})
+
 await t.test('what waits makes no cache of the company stale; what is old goes in parts', async (t) => {
   const { companyId, member, admin } = await approving('keeping', everything)
   const changes = async (): Promise<unknown> => (await sql`select * from changes where company_id = ${companyId}`.execute(owner)).rows

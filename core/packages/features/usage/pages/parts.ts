@@ -53,6 +53,10 @@ ${beside}</div></section>`
 const head = (words: Words, tone: string, text: string): Html => html`<span class="key ${tone}"></span>${text}`
 const number = (words: Words, n: number): Html => html`<td class="count">${numberOf(words, n)}</td>`
 
+/** How many have failed, with their list. */
+const failed = (words: Words, { failed: n }: Pick<UsageRow, 'failed'>, href: string): Html =>
+  n === 0 ? number(words, n) : html`<td class="count"><a href="${href}">${numberOf(words, n)}</a></td>`
+
 /** When the hour, day or month after this one begins. */
 function after (at: string, per: Period): string {
   const time = new Date(at)
@@ -98,7 +102,7 @@ const labelAt = (words: Words, at: string, per: Period): string =>
 export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], title = scope.words.usageVolume): Html {
   const { words } = scope
   const times = whole(scope, per, rows)
-  const listAt = (at: string): string => listOf(scope, { from: at, to: after(at, per) })
+  const listAt = (at: string, more = {}): string => listOf(scope, { from: at, to: after(at, per), ...more })
   const labelOf = (at: string): string => labelAt(words, at, per)
   const max = (n: number): string => numberOf(words, n)
   const volume = columns(times.map((row) => ({
@@ -123,13 +127,15 @@ export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], ti
   const costs = times.some((row) => costOf(row) > 0) ? html`<h3>${words.usageCost}</h3>${bars(costOf, amount)}` : html``
   const titles = [words.usageTime, words.usageDispatches, ...isPriced ? [words.usageCost] : [],
     head(words, 'succeeded', words.outcome_succeeded), head(words, 'open', words.outcome_open), head(words, 'failed', words.outcome_failed),
-    words.credits]
-  return section('volume', title, html`<div>${volume}${isPriced ? costs : credits}</div>`,
+    words.usageSuccess, words.credits]
+  return section('volume', title, html`<div>${volume}${isPriced ? costs : html``}${credits}</div>`,
     table(title, titles,
       sent.map((row) =>
         html`<tr><th scope="row"><a href="${listAt(row.at)}">${labelOf(row.at)}</a></th>${number(words, row.dispatches)}${
           isPriced ? html`<td class="count">${amount(costOf(row))}</td>` : html``
-        }${number(words, row.accepted)}${number(words, openOf(row))}${number(words, row.failed)}${number(words, row.credits)}</tr>\n`
+        }${number(words, row.accepted)}${number(words, openOf(row))}${
+          failed(words, row, listAt(row.at, { status: 'failed' }))
+        }<td class="count">${success(words, row)}</td>${number(words, row.credits)}</tr>\n`
       )))
 }
 
@@ -224,11 +230,11 @@ export function byProvider (scope: Scope, rows: readonly UsageRow[]): Html {
       rows.map((row) =>
         html`<tr><th scope="row"><a href="${listed(row)}">${nameOf(row)}</a></th>${number(words, row.dispatches)}${
           isPriced ? html`<td class="count">${money(scope, costOf(row))}</td>` : html``
-        }<td class="count">${success(words, row)}</td><td class="count">${
-          row.failed === 0 ? '0' : html`<a href="${listed(row, { status: 'failed' })}">${numberOf(words, row.failed)}</a>`
-        }</td><td class="count">${seconds(words, row.latency?.p50)}</td><td class="count">${seconds(words, row.latency?.p95)}</td>${
-          number(words, row.parts)
-        }${number(words, row.pages)}${number(words, row.credits)}</tr>\n`
+        }<td class="count">${success(words, row)}</td>${failed(words, row, listed(row, { status: 'failed' }))}<td class="count">${
+          seconds(words, row.latency?.p50)
+        }</td><td class="count">${seconds(words, row.latency?.p95)}</td>${number(words, row.parts)}${number(words, row.pages)}${
+          number(words, row.credits)
+        }</tr>\n`
       )))
 }
 
