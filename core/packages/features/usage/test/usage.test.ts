@@ -227,6 +227,7 @@ await t.test('prices are set on a page, with the providers that were used, and c
   })
   const { body } = await console.open('/usage', cookie)
   matches(t, body, /<h3>Cost<\/h3><svg class="chart"/)
+  matches(t, body, /<h3>Credits<\/h3><svg class="chart"/, 'both are drawn')
   matches(t, body, /<td class="count">CHF.[\d.]+<\/td>/)
   const refused = await console.post('/usage/prices', form('much'), cookie)
   t.equal(refused.status, 400)
@@ -272,9 +273,14 @@ await t.test('quantiles are within a tenth of the exact ones', (t) => {
 await t.test('the page shows charts with tables beside them, each bar leading to its list', async (t) => {
   const console = openConsole(service)
   const cookie = await console.signIn(admin)
+  await sql`insert into usage_hours select company_id, hour, service, provider, user_id, key, test, 'failed', 'timeout', 1
+    from usage_hours where measure = 'accepted' on conflict do nothing`.execute(database.owner)
   const { body } = await console.open('/usage', cookie)
   matches(t, body, /<svg class="chart"[^>]* aria-hidden="true">.*<a href="\/console\/dispatches\?from=[^"]*to=/s)
   matches(t, body, /<th scope="row"><a href="\/console\/dispatches\?[^"]*service=sms[^"]*providerName=simulator/)
+  const [volume = ''] = /<section aria-labelledby="volume">.*?<\/section>/s.exec(body) ?? []
+  matches(t, volume, /<td class="count"><a href="[^"]*from=[^"]*&amp;status=failed">\d+<\/a><\/td><td class="count">[\d.]+%<\/td>/,
+    'what failed at a time has its list, and the time its share')
   lacks(t, (await console.open('/usage?service=esign&period=day', cookie)).body, '<svg class="chart"')
   matches(t, (await console.open('/usage/usage.csv?period=year', cookie)).body, /^service,provider,userId,dispatches/)
   lacks(t, body, 'id="latency"', 'one day is told by the chart of all')
