@@ -26,6 +26,10 @@ export const longTier: Readonly<Record<string, { why: string, of: readonly strin
   },
   'test/plugins/console-journeys.test.ts': { why: 'people go through the console in a browser, with and without script', of: ['console'] },
   'test/plugins/console-browser.test.ts': { why: 'each page of the console is looked at in a browser', of: ['browser'] },
+  'test/plugins/console-bad-input.test.ts': {
+    why: 'each page of the console is looked at with names that are hard to show',
+    of: ['browser']
+  },
   'test/hostile/': { why: 'attacks, floods, stalls and random requests at length', of: ['hooks'] },
   'core/packages/conformance/test/stuck.test.ts': { why: 'the kit waits for providers that never end', of: ['conformance'] },
   'core/packages/documents/test/renderer.test.ts': { why: 'threads run into their limits of time and memory', of: ['threads'] },

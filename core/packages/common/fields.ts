@@ -2,13 +2,22 @@ import { type Static, type TString, type TStringOptions, Type } from 'typebox'
 
 /*
  * Character classes for patterns, without look-ahead and Unicode classes, which generated clients do not support. They go inside the
- * brackets of a regular expression: control characters (Unicode Cc), line and paragraph separators, all other white space.
+ * brackets of a regular expression: control characters (Unicode Cc), line and paragraph separators, all other white space, and what else
+ * nobody sees where nothing stands beside it: soft hyphens, joiners, marks of direction, fillers.
  */
-const [controls, separators, spaces] = [
+const [controls, separators, spaces, fillers] = [
   '\\x00-\\x1f\\x7f-\\x9f',
   '\\u2028\\u2029',
-  ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
+  ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff',
+  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
+  '\\ufe00-\\ufe0f\\uffa0'
 ]
+const unseen = new RegExp(`^[${separators}${spaces}${fillers}\\n\\r\\t]+$`)
+
+/** Whether a text has characters, and a reader sees none of them. */
+export function isUnseen (text: string): boolean {
+  return unseen.test(text)
+}
 
 /** The pattern of a text without control characters. */
 export const withoutControls = `^[^${controls}]*$`
@@ -17,22 +26,22 @@ export const withoutControls = `^[^${controls}]*$`
 export const oneLine = {
   minLength: 1,
   pattern: `^[^${controls}${separators}]*$`,
-  not: { pattern: `^[${spaces}]+$` },
+  not: { pattern: `^[${spaces}${fillers}]+$` },
   description: 'one line, without control characters'
 } as const
 
-/** A text of one line that is not blank. It can be the value of a header, because it cannot start another header. */
+/** A text of one line of which something is seen. It can be the value of a header, because it cannot start another header. */
 export function Line (maxLength: number, options: TStringOptions = {}): TString {
   return Type.String({ ...oneLine, maxLength, ...options })
 }
 
-/** A text of one or more lines, separated by "\n", that is not blank. */
+/** A text of one or more lines, separated by "\n", of which something is seen. */
 export function Lines (maxLength: number, options: TStringOptions = {}): TString {
   return Type.String({
     minLength: 1,
     maxLength,
     pattern: '^[^\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f]*$',
-    not: { pattern: `^[\\n${separators}${spaces}]+$` },
+    not: { pattern: `^[\\n${separators}${spaces}${fillers}]+$` },
     ...options
   })
 }

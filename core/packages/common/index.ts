@@ -49,7 +49,7 @@ export { logWith, type Log } from './log.ts'
 export { errorMessageOf } from './error-message.ts'
 
 // Schemas of fields that requests, answers and services share.
-export { CountryCode, DocumentHandle, EmailAddress, LanguageCode, LanguageTag, Line, Lines, oneLine, Uuid, withoutControls,
+export { CountryCode, DocumentHandle, EmailAddress, LanguageCode, LanguageTag, isUnseen, Line, Lines, oneLine, Uuid, withoutControls,
   type NoDocument } from './fields.ts'
 export { TurnedAway } from './turned-away.ts'
 

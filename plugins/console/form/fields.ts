@@ -21,10 +21,17 @@ export type Field = {
   placeholder?: string | undefined
 }
 
-type Line = { type?: string, autocomplete?: string, suggestions?: readonly Option[] }
+/** `isSought`: its value goes into the address of a page, which has room for a few characters only. */
+type Line = { type?: string, autocomplete?: string, suggestions?: readonly Option[], isSought?: boolean }
+
+/** How many characters somebody looks for at most. */
+export const longestSought = 200
 
 /** A text of one line. `type` is that of the HTML element. `suggestions` are offered while one types; any other value may be typed, too. */
-export function textField ({ type = 'text', autocomplete = 'off', suggestions = [], ...field }: Field & Line): Html {
+export function textField ({ type = 'text', autocomplete = 'off', suggestions = [], isSought = type === 'search', ...field }:
+  & Field
+  & Line): Html
+{
   const list = `${idOf(field)}-list`
   const [own, offered] = suggestions.length === 0
     ? [html``, html``]
@@ -32,8 +39,8 @@ export function textField ({ type = 'text', autocomplete = 'off', suggestions = 
       html`<datalist id="${list}">${suggestions.map(({ value, label }) => html`<option value="${value}">${label}</option>`)}</datalist>`]
   return framed(field,
     html`<input id="${idOf(field)}" name="${field.name}" type="${type}" value="${field.value ?? ''}" autocomplete="${autocomplete}"${own}${
-      exampleOf(field)
-    }${described(field)}>${offered}`)
+      isSought ? html` maxlength="${String(longestSought)}"` : html``
+    }${exampleOf(field)}${described(field)}>${offered}`)
 }
 
 /** A text of several lines. */

@@ -67,12 +67,12 @@ function form ({ words, parts }: Visit, filter: Filter, { ofAnyCompany, people }
     ? known
     : [{ value: filter.action, label: filter.action }, ...known]
   return html`<form action="/console/audit" class="filters">
-${ofAnyCompany ? textField({ name: 'companyId', label: words.companyNumber, value: filter.companyId }) : html``}
-${textField({ name: 'object', label: words.auditObjectAs, value: filter.object })}
+${ofAnyCompany ? textField({ name: 'companyId', label: words.companyNumber, value: filter.companyId, isSought: true }) : html``}
+${textField({ name: 'object', label: words.auditObjectAs, value: filter.object, isSought: true })}
 ${
     // Those beyond the first hundred have numbers alone, and operators may look for a user of another company than the one shown.
     ofAnyCompany || !isListed
-      ? textField({ name: 'userId', label: words.userNumber, value: filter.userId, suggestions: choicesOf(people) })
+      ? textField({ name: 'userId', label: words.userNumber, value: filter.userId, suggestions: choicesOf(people), isSought: true })
       : choiceField({ name: 'userId', label: words.auditAuthor, value: filter.userId, options: choicesOf(people), none: words.any })}
 ${choiceField({ name: 'action', label: words.action, value: filter.action, options: actions, none: words.any })}
 ${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}

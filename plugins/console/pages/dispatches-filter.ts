@@ -83,10 +83,11 @@ export async function readChoices (visit: Visit): Promise<Choices> {
 
 export function filterForm (visit: Visit, filter: Filter, choices: Choices): Html {
   const { words } = visit
-  const text = (name: keyof Filter, label: string, type = 'text'): Html => textField({ name, label, value: filter[name], type })
+  const text = (name: keyof Filter, label: string, type = 'text'): Html =>
+    textField({ name, label, value: filter[name], type, isSought: true })
   const missing = missingIn(filter)
   const half = (name: typeof metadata[number], label: string): Html =>
-    textField({ name, label, value: filter[name], refused: name === missing ? words.metadataHalf : undefined })
+    textField({ name, label, value: filter[name], refused: name === missing ? words.metadataHalf : undefined, isSought: true })
   const isOpen = [...more, ...metadata].some((name) => filter[name] !== '')
   const isView = views.some(([, view]) => placeOf(view) === placeOf(filter))
   return folded(words, !isView, html`<form action="/console/dispatches"><div class="filters">
@@ -134,7 +135,7 @@ ${
   }
 ${
     people.hasMore
-      ? textField({ name: 'userId', label: words.senderNumber, value: filter.userId, suggestions: senders })
+      ? textField({ name: 'userId', label: words.senderNumber, value: filter.userId, suggestions: senders, isSought: true })
       : choice(words, filter, 'userId', words.sender, senders)
   }`
 }

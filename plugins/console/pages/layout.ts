@@ -1,6 +1,7 @@
 import { type Html, html } from '../../html.ts'
 import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
+import { longestSought } from '../form/fields.ts'
 import { placeIn } from '../form/place.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
@@ -48,7 +49,9 @@ function paletteLink (words: Words): Html {
 
 /** Where the script shows what is found. */
 function paletteDialog (words: Words): Html {
-  return html`<dialog class="palette" aria-label="${words.find}"><form action="/console/find"><input type="search" name="q" aria-label="${words.find}" placeholder="${words.findHelp}" autocomplete="off"></form>
+  return html`<dialog class="palette" aria-label="${words.find}"><form action="/console/find"><input type="search" name="q" maxlength="${
+    String(longestSought)
+  }" aria-label="${words.find}" placeholder="${words.findHelp}" autocomplete="off"></form>
 <p class="quiet" role="status"></p><div class="found"></div></dialog>`
 }
 

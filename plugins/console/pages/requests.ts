@@ -37,10 +37,10 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
 function form (words: Words, filter: Filter): Html {
   const options = statusClasses.map((value) => ({ value, label: value }))
   return html`<form action="${at}" class="filters">
-${textField({ name: 'requestId', label: words.requestId, value: filter.requestId })}
+${textField({ name: 'requestId', label: words.requestId, value: filter.requestId, isSought: true })}
 ${choiceField({ name: 'status', label: words.status, value: filter.status, none: words.any, options })}
-${textField({ name: 'route', label: words.requestRoute, value: filter.route })}
-${textField({ name: 'keyId', label: words.requestKey, value: filter.keyId })}
+${textField({ name: 'route', label: words.requestRoute, value: filter.route, isSought: true })}
+${textField({ name: 'keyId', label: words.requestKey, value: filter.keyId, isSought: true })}
 ${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}
 ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })}
 <div class="actions"><button>${words.show}</button><a href="${at}">${words.showAll}</a></div></form>`

@@ -60,6 +60,7 @@ export const words = {
   assetUses: 'Templates that name it',
   assetUnused: 'No template of your company names it, neither in the published version nor in the newest one.',
   assetAdd: 'Add a picture',
+  assetNameWrong: 'This cannot be a name. It needs lowercase letters, digits and dashes, and begins with a letter.',
   assetNameHelp: 'Lowercase letters, digits and dashes, beginning with a letter; at most 41 characters.',
   assetFile: 'File',
   assetFileHelp:

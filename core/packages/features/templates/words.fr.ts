@@ -63,6 +63,8 @@ export const words: Record<keyof typeof en, string> = {
   assetUses: 'Modèles qui la nomment',
   assetUnused: 'Aucun modèle de votre société ne la nomme, ni dans la version publiée ni dans la plus récente.',
   assetAdd: 'Ajouter une image',
+  assetNameWrong:
+    'Ce ne peut pas être un nom : il faut des minuscules sans accent, des chiffres et des tirets, en commençant par une lettre.',
   assetNameHelp: 'Minuscules sans accent, chiffres et tirets, en commençant par une lettre ; 41 caractères au plus.',
   assetFile: 'Fichier',
   assetFileHelp:

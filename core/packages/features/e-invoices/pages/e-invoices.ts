@@ -105,8 +105,15 @@ function view (visit: Visit, told: Html, asked = { scheme: '0225', id: '' }): Ht
 <p class="quiet">${words.eInvoiceCreditHelp}</p></form></section>
 <section aria-labelledby="who"><h2 id="who">${words.recipientsTitle}</h2><p>${words.recipientsIntro}</p>
 <form method="get" action="${at}">${
-    textField({ name: 'scheme', label: words.recipientsScheme, help: words.recipientsSchemeHelp, value: asked.scheme, required: true })
-  }${textField({ name: 'id', label: words.recipientsId, value: asked.id, required: true })}
+    textField({
+      name: 'scheme',
+      label: words.recipientsScheme,
+      help: words.recipientsSchemeHelp,
+      value: asked.scheme,
+      required: true,
+      isSought: true
+    })
+  }${textField({ name: 'id', label: words.recipientsId, value: asked.id, required: true, isSought: true })}
 <div class="actions"><button class="second">${words.recipientsAsk}</button></div></form></section>`
   return page({ ...visit, path: at }, { title: words.eInvoices, section: 'e-invoices', main })
 }

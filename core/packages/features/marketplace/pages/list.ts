@@ -118,18 +118,19 @@ function form (words: Words, filter: Filter, services: readonly string[]): Html 
   return html`<form action="/console/marketplace" class="filters">
 ${textField({ name: 'q', label: words.search, value: filter.q, type: 'search' })}
 ${choiceField({ name: 'service', label: words.service, value: filter.service, options: serviceOptions, none: words.any })}
-${textField({ name: 'documentType', label: words.documentType, value: filter.documentType, placeholder: 'INVOICE' })}
+${textField({ name: 'documentType', label: words.documentType, value: filter.documentType, placeholder: 'INVOICE', isSought: true })}
 ${
     textField({
       name: 'country',
       label: words.country,
       value: filter.country,
       placeholder: 'FR',
+      isSought: true,
       refused: isCountry(filter.country) ? undefined : words.countryHelp
     })
   }
 ${choiceField({ name: 'feature', label: words.features, value: filter.feature, options: featureOptions, none: words.any })}
-${textField({ name: 'language', label: words.languages, value: filter.language, placeholder: 'fr' })}
+${textField({ name: 'language', label: words.languages, value: filter.language, placeholder: 'fr', isSought: true })}
 ${choiceField({ name: 'state', label: words.status, value: filter.state, options: stateOptions, none: words.any })}
 <div class="actions"><button>${words.show}</button><a href="/console/marketplace">${words.showAll}</a></div>
 </form>`

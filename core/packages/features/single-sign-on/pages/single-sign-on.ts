@@ -154,6 +154,7 @@ function addressForm (words: Words, current: Current | null): Html {
   return html`<form method="get" action="${at}">${
     textField({
       name: 'of',
+      isSought: true,
       label: current === null ? words.signOnIssuer : words.signOnOtherIssuer,
       value: '',
       type: 'url',

@@ -152,7 +152,7 @@ ${
       options: reasons.map((value) => ({ value, label: reasonWord(words, value) }))
     })
   }
-${textField({ name: 'search', label: words.suppressionSearch, value: filter.search })}
+${textField({ name: 'search', label: words.suppressionSearch, value: filter.search, isSought: true })}
 <div class="actions"><button>${words.filter}</button></div></form>`
 }
 

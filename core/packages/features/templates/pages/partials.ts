@@ -120,23 +120,38 @@ async function show (reply: FastifyReply, visit: Visit, written: Written, { said
   ])
   const isAdmin = role === 'admin'
   const at = isNew ? '/console/partials/new' : addressOf(name)
+  // No partial can have a name that is no name.
+  const hasNoName = isNew && refusal?.status === 404
   const main = html`<p><a href="/console/partials">${words.partialBack}</a></p>${
-    refusal === undefined ? said : notice('bad', html`<p>${words.templateRefused}</p>${sentences(words, refusal.error)}`)
+    refusal === undefined
+      ? said
+      : notice('bad', html`<p>${words.templateRefused}</p>${hasNoName ? html`` : sentences(words, refusal.error)}`)
   }<section class="wide" aria-label="${words.partialText}"><p>${words.partialTextIntro}</p><form method="post" action="${at}"${
     script === undefined || !isAdmin ? html`` : html` data-editor="${script.path}"`
-  }><input type="hidden" name="base" value="${base}">${fields(words, written, refusal?.error.details ?? [])}${
+  }><input type="hidden" name="base" value="${base}">${fields(words, written, { problems: refusal?.error.details ?? [], hasNoName })}${
     isAdmin ? html`<div class="actions"><button>${words.partialSave}</button></div>` : html``
   }</form></section>${isNew ? html`` : about(words, { name, uses, isAdmin })}`
   return reply.page(page({ ...visit, path: at }, { title: isNew ? words.partialNew : name, section: 'templates', main }))
 }
 
-function fields (words: Words, { name, kind, source, base }: Written, problems: readonly PlacedProblem[]): Html {
+function fields (
+  words: Words,
+  { name, kind, source, base }: Written,
+  { problems, hasNoName }: { problems: readonly PlacedProblem[], hasNoName: boolean }
+): Html {
   const kinds = ['partial', 'layout'].map((value) => ({ value, label: kindOf(words, value) }))
   return html`${
     base === ''
-      ? html`${textField({ name: 'name', label: words.name, value: name, help: words.assetNameHelp, required: true })}${
-        choiceField({ name: 'kind', label: words.partialKind, value: kind, help: words.partialKindHelp, options: kinds })
-      }`
+      ? html`${
+        textField({
+          name: 'name',
+          label: words.name,
+          value: name,
+          help: words.assetNameHelp,
+          required: true,
+          refused: hasNoName ? words.assetNameWrong : undefined
+        })
+      }${choiceField({ name: 'kind', label: words.partialKind, value: kind, help: words.partialKindHelp, options: kinds })}`
       : html`<input type="hidden" name="kind" value="${kind}">`
   }${
     longTextField(words, {
