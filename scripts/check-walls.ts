@@ -143,7 +143,7 @@ export const openers = [
   'core/packages/accounts/access/signing-keys.ts',
   'core/packages/features/alerts/service/messages.ts',
   'core/packages/features/authenticators/service/authenticators.ts',
-  'core/packages/features/callbacks/service/signing.ts',
+  'core/packages/features/callbacks/service/signatures.ts',
   'core/packages/features/connections/service/clients.ts',
   'core/packages/features/connections/service/sealing.ts',
   'core/packages/features/privacy/service/work.ts',

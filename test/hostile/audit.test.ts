@@ -3,7 +3,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
 import { noteAudit } from '../../core/packages/accounts/audit/audit.ts'
-import { noteCallback } from '../../core/packages/features/callbacks/store/callbacks.ts'
+import { noteCallback } from '../../core/packages/features/callbacks/store/outbox.ts'
 import { tablesIn } from '../../core/packages/features/templates/store/tables.ts'
 import { directory, provide, source } from '../fixtures/providers/folders.ts'
 import { receiveInvoice } from '../plugins/support/received-invoice.ts'
@@ -451,7 +451,7 @@ const changes: Record<string, Change> = {
         due: app.get('database').now,
         newId: randomUUIDv7
       } as const
-      const id = await owner.transaction().execute((queries) => noteCallback(queries, callback, () => Promise.resolve()))
+      const id = await owner.transaction().execute((queries) => noteCallback(queries, callback))
       return send('POST', `/api/v1/callbacks/${id}/replay`, {}, by)
     },
     action: 'callback.replayed'
@@ -483,7 +483,7 @@ const changes: Record<string, Change> = {
   'POST /api/v1/company/callback-endpoints/{id}/resend': {
     async send (by) {
       const [id, dispatchId] = [await endpointId(), await dispatched({})]
-      await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state,
+      await sql`insert into outbox (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state,
         created_at) values (${randomUUIDv7()}, ${companyId}, ${id}, ${dispatchId}, 'dispatch.failed', 1, '', '{}', 'failed', now())`
         .execute(owner)
       return send('POST', `/api/v1/company/callback-endpoints/${id}/resend`, { body: { since: '2026-01-01T00:00:00.000Z' } }, by)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
-import { noteCallback } from '../../core/packages/features/callbacks/store/callbacks.ts'
+import { noteCallback } from '../../core/packages/features/callbacks/store/outbox.ts'
 import { parts } from '../../plugins/openapi/tags.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
@@ -75,7 +75,7 @@ async function founded (name: string, templateId: number): Promise<Company> {
       // Nothing sends it meanwhile.
       due: sql<Date>`now() + interval '1 day'`,
       newId: randomUUIDv7
-    }, () => Promise.resolve())
+    })
   )
   await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
   await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { sendCreditWarnings } from '../../core/packages/features/callbacks/service/credit-warnings.ts'
-import { listCompaniesDue } from '../../core/packages/features/callbacks/store/callbacks.ts'
+import { listCompaniesDue } from '../../core/packages/features/callbacks/store/attempts.ts'
 import { until } from '../core/work/support.ts'
 import { hasNoFault, isError } from '../hostile/support.ts'
 import { has, lacks } from '../support/matching.ts'
@@ -207,7 +207,7 @@ await t.test('a hundred dispatches that cross it at once, and processes that fin
   await Promise.all(Array.from({ length: 20 }, () => dispatch(member)))
   await Promise.all(Array.from({ length: 6 }, () => tell()))
   t.strictSame(await state(), { warning: 'told', warnings: 1 })
-  const callbacks = await owner.selectFrom('callbacks').select('sequence').where('company_id', '=', companyId).where('type', '=',
+  const callbacks = await owner.selectFrom('outbox').select('sequence').where('company_id', '=', companyId).where('type', '=',
     'company.credits_low').execute()
   t.strictSame(callbacks, [{ sequence: 1 }])
 })
@@ -216,12 +216,12 @@ await t.test('what is told and that it was told are one: where its job cannot be
   const { companyId, state } = await watched('broken', { credits: 1, lowCredit: 50 })
   await t.rejects(tell({ send: () => Promise.reject(new Error('The queue is away.')) }))
   t.strictSame(await state(), { warning: 'told', warnings: 1 })
-  t.strictSame(await owner.selectFrom('callbacks').select(['type', 'sequence', 'state']).where('company_id', '=', companyId).execute(), [{
+  t.strictSame(await owner.selectFrom('outbox').select(['type', 'sequence', 'state']).where('company_id', '=', companyId).execute(), [{
     type: 'company.credits_low',
     sequence: 1,
     state: 'pending'
   }])
-  t.ok((await listCompaniesDue(app.get('database'), 0)).includes(companyId), 'for the sweep to find')
+  t.ok((await listCompaniesDue(app.get('database'), 0)).some((due) => due.companyId === companyId), 'for the sweep to find')
 })
 
 await t.test('without an address nobody is told, and it is not told later', async (t) => {
@@ -230,7 +230,7 @@ await t.test('without an address nobody is told, and it is not told later', asyn
   await tell()
   await change(admin, { notifyUrl: 'https://addressless.test/' })
   await tell()
-  t.strictSame(await owner.selectFrom('callbacks').select('type').where('company_id', '=', companyId).execute(), [])
+  t.strictSame(await owner.selectFrom('outbox').select('type').where('company_id', '=', companyId).execute(), [])
 })
 
 await t.test('none of it was a fault of the service, and the addresses of receivers are not in its log', (t) => {

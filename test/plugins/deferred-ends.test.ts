@@ -66,7 +66,7 @@ await t.test('one that was refused is told, found, and done again, with what is 
     ]
   })
   t.strictSame(await callbacks(dispatchId), ['esign.completed', 'deferred.failed'])
-  const { body } = await owner.selectFrom('callbacks').select('body').where('dispatch_id', '=', dispatchId).where('type', '=',
+  const { body } = await owner.selectFrom('outbox').select('body').where('dispatch_id', '=', dispatchId).where('type', '=',
     'deferred.failed').executeTakeFirstOrThrow()
   has(t, JSON.parse(body ?? '{}'), {
     type: 'deferred.failed',
@@ -134,7 +134,7 @@ await t.test('one whose event is not to be expected any more is skipped and says
   ]
   has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, ...skipped] })
   t.strictSame(await callbacks(dispatchId), ['esign.expired'])
-  const { body } = await owner.selectFrom('callbacks').select('body').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+  const { body } = await owner.selectFrom('outbox').select('body').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
   has(t, JSON.parse(body ?? '{}'), { data: { steps: [{ status: 'accepted' }, ...skipped] } })
   has(t, await eventsOf(dispatchId, 'skipped'), [
     { service: 'email', actor: { kind: 'system' }, facts: { on: 'esign.declined', message: message('esign.declined') } },

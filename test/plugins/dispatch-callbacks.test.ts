@@ -64,7 +64,7 @@ const stepOf = async (dispatchId: string): Promise<string> =>
     .executeTakeFirstOrThrow()).step_id
 /** The dispatch as its callbacks show it. */
 const shown = async (dispatchId: string): Promise<any[]> =>
-  (await owner.selectFrom('callbacks').select('body').where('dispatch_id', '=', dispatchId).orderBy('sequence').execute()).map(({ body }) =>
+  (await owner.selectFrom('outbox').select('body').where('dispatch_id', '=', dispatchId).orderBy('sequence').execute()).map(({ body }) =>
     JSON.parse(body ?? '{}').data
   )
 const failing = { phoneNumber: '+15005550001', message: 'Hello' }
@@ -206,7 +206,7 @@ await t.test('what becomes of contracts and letters is called back for all that 
 await t.test('each of them is as the documentation has it', async (t) => {
   const { body: document } = await send('GET', '/openapi/1.1.0.json', {}, null)
   const compiled = schemasOf(document)
-  const sent = (await owner.selectFrom('callbacks').select(['type', 'body']).execute()).map(({ type, body }) => ({
+  const sent = (await owner.selectFrom('outbox').select(['type', 'body']).execute()).map(({ type, body }) => ({
     type,
     body: JSON.parse(body ?? '{}') as unknown
   }))

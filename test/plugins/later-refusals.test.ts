@@ -103,7 +103,7 @@ for (const [provider, name, fixture, instead, word, status] of refusals) {
     })
     t.strictSame(await credits(), { ...before, balance: before.balance - 3 })
     t.strictSame(await callbacks(dispatchId), [`${name}.${status}`])
-    const { body } = await database.owner.selectFrom('callbacks').select('body').where('dispatch_id', '=', dispatchId)
+    const { body } = await database.owner.selectFrom('outbox').select('body').where('dispatch_id', '=', dispatchId)
       .executeTakeFirstOrThrow()
     has(t, JSON.parse(body ?? '{}'), { type: `${name}.${status}`, data: { steps: [{ deliveryStatus: status, deliveryMessage: charged }] } })
     const told = await events(dispatchId, 'webhook')

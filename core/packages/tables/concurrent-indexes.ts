@@ -47,7 +47,7 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
   { name: 'dispatches_kept', on: 'dispatches (company_id, created_at) where data is not null' },
   { name: 'documents_kept_by', on: 'documents (company_id, created_at) where removed_at is null' },
   { name: 'callbacks_kept', on: 'callbacks (company_id, created_at) where body is not null' },
-  { name: 'endpoint_callbacks_kept', on: 'endpoint_callbacks (company_id, created_at) where body is not null' },
+  { name: 'callbacks_to_endpoints_kept', on: 'callbacks_to_endpoints (company_id, created_at) where body is not null' },
   { name: 'inbound_kept', on: 'inbound (company_id, handled_at) where company_id is not null and body <> \'\'' },
   // By the parts of numbers and recipients, once a dispatch has ended: it is written to this index once.
   {

@@ -77,24 +77,21 @@ type Told = { state: 'pending' | 'delivered' }
 /** A callback to the address of a dispatch, with an attempt. */
 async function called (key: Key, { state }: Told): Promise<void> {
   const id = randomUUIDv7()
-  await sql`insert into callbacks (callback_id, company_id, dispatch_id, type, sequence, url, receiver, body, state, next_at, created_at)
+  await sql`insert into outbox (callback_id, company_id, dispatch_id, type, sequence, url, receiver, body, state, next_at, created_at)
     values (${id}, ${key.company_id}, ${key.dispatch_id}, 'dispatch.succeeded', 1, '', '', '{}', ${state},
       case when ${state} = 'pending' then now() end, ${moment})`.execute(owner)
-  await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${id}, 1, ${key.company_id}, ${moment})`.execute(
-    owner
-  )
+  await sql`insert into outbox_attempts (callback_id, number, company_id, to_endpoint, at)
+    values (${id}, 1, ${key.company_id}, false, ${moment})`.execute(owner)
 }
 
 /** The same to an endpoint. */
 async function calledEndpoint (key: Key, { state }: Told): Promise<void> {
   const id = randomUUIDv7()
-  await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state, next_at,
-      created_at)
+  await sql`insert into outbox (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state, next_at, created_at)
     values (${id}, ${key.company_id}, ${await endpointOf(key.company_id)}, ${key.dispatch_id}, 'dispatch.succeeded', 1, '', '{}', ${state},
       case when ${state} = 'pending' then now() end, ${moment})`.execute(owner)
-  await sql`insert into endpoint_attempts (callback_id, number, company_id, at) values (${id}, 1, ${key.company_id}, ${moment})`.execute(
-    owner
-  )
+  await sql`insert into outbox_attempts (callback_id, number, company_id, to_endpoint, at)
+    values (${id}, 1, ${key.company_id}, true, ${moment})`.execute(owner)
 }
 
 await t.test('what is about a dispatch alone goes with it; the ledger keeps its id, the company its credits', async (t) => {
@@ -112,15 +109,13 @@ await t.test('what is about a dispatch alone goes with it; the ledger keeps its 
   const stays = await begun(of)
   const before = await namedIn(stays.dispatch_id, stays.step_id)
   const ledger = await owner.selectFrom('ledger').selectAll().where('company_id', '=', of.companyId).orderBy('entry_id').execute()
-  t.same(await namedIn(gone.dispatch_id, gone.step_id, documentId), ['attempts', 'callbacks', 'dispatch_metadata', 'dispatches',
-    'documents', 'endpoint_callbacks', 'events', 'idempotency_keys', 'ledger', 'steps'])
+  t.same(await namedIn(gone.dispatch_id, gone.step_id, documentId), ['attempts', 'callbacks', 'callbacks_to_endpoints', 'dispatch_metadata',
+    'dispatches', 'documents', 'events', 'idempotency_keys', 'ledger', 'outbox', 'steps'])
 
   t.equal(await forget(), 1)
   t.same(await namedIn(gone.dispatch_id, gone.step_id, documentId), ['ledger'])
   t.same(await namedIn(stays.dispatch_id, stays.step_id), before)
-  for (const table of ['callback_attempts', 'endpoint_attempts'] as const) {
-    t.same(await owner.selectFrom(table).select('callback_id').where('company_id', '=', of.companyId).execute(), [], table)
-  }
+  t.same(await owner.selectFrom('outbox_attempts').select('callback_id').where('company_id', '=', of.companyId).execute(), [])
   t.same(await owner.selectFrom('ledger').selectAll().where('company_id', '=', of.companyId).orderBy('entry_id').execute(), ledger)
   t.same(await credits(of.companyId), [7, 3])
 })
@@ -163,10 +158,10 @@ await t.test('as long as something of a dispatch is unfinished it stays', async 
   const kept = await ended(of, { steps: [{ price: 0, held: 0 }], documents: [document(randomUUIDv7())] })
   t.equal(await forget(), 0, 'a document is stored')
   await owner.updateTable('documents').set({ removed_at: moment }).where('dispatch_id', '=', kept.dispatch_id).execute()
-  for (const [table, tell] of [['callbacks', called], ['endpoint_callbacks', calledEndpoint]] as const) {
+  for (const [kind, tell] of Object.entries({ 'to an address': called, 'to an endpoint': calledEndpoint })) {
     await tell(kept, { state: 'pending' })
-    t.equal(await forget(), 0, `${table}: one is pending`)
-    await owner.updateTable(table).set({ state: 'failed', next_at: null }).where('dispatch_id', '=', kept.dispatch_id).execute()
+    t.equal(await forget(), 0, `${kind}: one is pending`)
+    await owner.updateTable('outbox').set({ state: 'failed', next_at: null }).where('dispatch_id', '=', kept.dispatch_id).execute()
   }
   t.equal(await forget(), 1)
 })

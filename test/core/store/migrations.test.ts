@@ -9,7 +9,8 @@ const first = '036'
 
 /** Tables that may have millions of rows. */
 const big = ['dispatches', 'dispatch_metadata', 'steps', 'attempts', 'events', 'documents', 'callbacks', 'callback_attempts', 'inbound',
-  'idempotency_keys', 'ledger', 'audit', 'endpoint_callbacks', 'endpoint_attempts', 'request_log', 'exchange_log']
+  'idempotency_keys', 'ledger', 'audit', 'callbacks_to_endpoints', 'endpoint_attempts', 'outbox', 'outbox_attempts', 'request_log',
+  'exchange_log']
 
 const onBig = `(?:only )?(?:${big.join('|')})\\b`
 

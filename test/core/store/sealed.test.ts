@@ -3,7 +3,7 @@ import { checkMasterKeys, countSecretsByMasterKey, rewrapSecrets } from '@dispat
 import { sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { signing } from '../../../core/packages/features/callbacks/service/callback-secrets.ts'
+import { signing } from '../../../core/packages/features/callbacks/service/signing.ts'
 import { dump } from '../../hostile/support.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { contains, has } from '../../support/matching.ts'
@@ -110,7 +110,9 @@ await t.test('afterwards the new key alone opens everything, and the one before 
   const { body: { data } } = await service.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } },
     null)
   t.equal((await fetch(`${service.url}/healthz`, { headers: { authorization: `Bearer ${String(data.token)}` } })).status, 200)
-  has(t, await service.app.find(signing).sign(2, { id: 'a', body: 'b' }), { 'webhook-signature': /^v1,/ })
+  has(t, await service.app.find(signing).sign({ companyId: 2, endpointId: null, secrets: [] }, { id: 'a', body: 'b' }), {
+    'webhook-signature': /^v1,/
+  })
   const { rows } = await sql<{ parked: Envelope }>`select parked from inbound`.execute(owner)
   t.equal(rows.filter(({ parked }) => next.open(parked, 'webhook headers').toString() === '{}').length, 250)
   await t.rejects(start(base64(before)), { name: 'SealError' })

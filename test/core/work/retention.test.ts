@@ -135,7 +135,7 @@ await t.test('what was asked for is forgotten after ninety days; ledger, timelin
   const { dispatchId } = await kept(owner)
   const url = 'https://hooks.acme.test/'
   await note({ companyId: owner.companyId, dispatchId, url })
-  await database.owner.updateTable('callbacks').set({ state: 'delivered', next_at: null }).where('dispatch_id', '=', dispatchId).execute()
+  await database.owner.updateTable('outbox').set({ state: 'delivered', next_at: null }).where('dispatch_id', '=', dispatchId).execute()
   const waiting = await note({ companyId: owner.companyId, dispatchId, url })
   const running = await kept(owner, { ended: false })
   const service = { get: () => ({ owner: database.owner }) } as never
@@ -157,7 +157,7 @@ await t.test('what was asked for is forgotten after ninety days; ledger, timelin
   const steps = await database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).execute()
   has(t, steps, [{ fields: {}, request_settings: {}, made: null, response: { id: 'remote-1' }, charged: 1 }])
   t.strictSame([steps[0]?.fields, steps[0]?.request_settings], [{}, {}])
-  const callbacks = await database.owner.selectFrom('callbacks').selectAll().where('dispatch_id', '=', dispatchId).orderBy('sequence')
+  const callbacks = await database.owner.selectFrom('outbox').selectAll().where('dispatch_id', '=', dispatchId).orderBy('sequence')
     .execute()
   has(t, callbacks, [{ state: 'delivered', body: null }, { callback_id: waiting, state: 'pending', body: /sequence/ }],
     'nor what is still to be sent')
@@ -197,13 +197,13 @@ await t.test('a request leaves the log after seven days, the body of a callback 
   }])
   await sql`insert into callback_endpoints (endpoint_id, company_id, name, url, enabled, secrets, created_at)
     values (${endpointId}, ${companyId}, '', '', true, '[]', ${now()})`.execute(database.owner)
-  await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, type, sequence, receiver, body, state, created_at)
+  await sql`insert into outbox (callback_id, company_id, endpoint_id, type, sequence, receiver, body, state, created_at)
     values (${endpointId}, ${companyId}, ${endpointId}, 'company.credits_low', 1, '', '{}', 'delivered', ${now()})`.execute(database.owner)
   await database.owner.insertInto('feed_events').values({ company_id: companyId, position: null, body: '{}', created_at: now() }).execute()
   const fed = () => database.owner.selectFrom('feed_events').select('body').where('company_id', '=', companyId).execute()
   const logged = () => database.owner.selectFrom('request_log').select('request_id').where('company_id', '=', companyId).execute()
   const called = async () => (await listExchanges(database, companyId, endpointId, { limit: 10 })).length
-  const bodies = () => database.owner.selectFrom('endpoint_callbacks').select('body').where('company_id', '=', companyId).execute()
+  const bodies = () => database.owner.selectFrom('outbox').select('body').where('company_id', '=', companyId).execute()
   clock.time += 7 * day - 1
   await retain()
   t.strictSame(await logged(), [{ request_id: 'old' }])
@@ -242,7 +242,7 @@ await t.test('what a company keeps for fewer days goes sooner, with its file, an
   await keep(owner.companyId, 7)
   const [mine, theirs] = [await kept(owner), await kept(other)]
   await note({ companyId: owner.companyId, dispatchId: mine.dispatchId, url: 'https://hooks.acme.test/' })
-  await database.owner.updateTable('callbacks').set({ state: 'delivered', next_at: null }).where('company_id', '=', owner.companyId)
+  await database.owner.updateTable('outbox').set({ state: 'delivered', next_at: null }).where('company_id', '=', owner.companyId)
     .execute()
   const inboundId = randomUUIDv7()
   await database.owner.insertInto('inbound').values({
@@ -261,7 +261,7 @@ await t.test('what a company keeps for fewer days goes sooner, with its file, an
       .execute()
   }
   const left = async () => ({
-    bodies: (await database.owner.selectFrom('callbacks').select('body').where('company_id', '=', owner.companyId).execute())
+    bodies: (await database.owner.selectFrom('outbox').select('body').where('company_id', '=', owner.companyId).execute())
       .filter(({ body }) => body !== null).length,
     event: (await database.owner.selectFrom('inbound').select('body').where('inbound_id', '=', inboundId).executeTakeFirst())?.body.length,
     fed: (await database.owner.selectFrom('feed_events').select('company_id').where('company_id', 'in', [owner.companyId, other.companyId])

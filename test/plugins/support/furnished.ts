@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
-import { noteCallback } from '../../../core/packages/features/callbacks/store/callbacks.ts'
+import { noteCallback } from '../../../core/packages/features/callbacks/store/outbox.ts'
 import { until } from '../../core/work/support.ts'
 import type { Login, TestService } from '../../support/service.ts'
 import { invoiceRequest } from '../../support/service.ts'
@@ -184,7 +184,7 @@ export async function furnished (
         now: new Date(),
         due: app.get('database').now,
         newId: randomUUIDv7
-      }, () => Promise.resolve())
+      })
     )
     await sql`insert into passkeys (passkey_id, company_id, user_id, credential, public_key, counter, transports, name, created_at)
       select ${randomUUIDv7()}, ${companyId}, user_id, ${randomUUIDv7()}, '', 0, '{}', ${each}, now() from users

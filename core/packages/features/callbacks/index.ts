@@ -1,15 +1,15 @@
 import { defineFeature, ports, service } from '@dispatch/plugins/feature'
+import { migrations } from './migrations/outbox.ts'
 import { endpointPages } from './pages/endpoint.ts'
 import { endpointsPages } from './pages/endpoints.ts'
 import { eventsPages } from './pages/events.ts'
 import { routes } from './routes/routes.ts'
-import { createCallbackSigning, signing } from './service/callback-secrets.ts'
 import { callbacks, createCallbacks } from './service/callbacks.ts'
-import { createEndpointCallbacks, endpointCallbacks } from './service/endpoint-callbacks.ts'
-import { createEndpointSigning, endpointSigning } from './service/endpoint-signing.ts'
+import { createDelivery, delivery } from './service/delivery.ts'
 import { createCallbackEndpoints, endpoints } from './service/endpoints.ts'
 import { createFeeds, feeds } from './service/feeds.ts'
 import { createOutbox } from './service/outbox.ts'
+import { createSigning, signing } from './service/signing.ts'
 import { workOnCallbacks } from './service/work.ts'
 import { dispatchRows } from './store/dispatch-rows.ts'
 import { feedHolder } from './store/event-feeds.ts'
@@ -31,37 +31,30 @@ export default defineFeature({
     ...service('changes', 'database', 'documentUrl', 'keyring', 'log', 'network', 'newId', 'now', 'queue'),
     outbox: ports.outbox,
     callbacks,
-    endpointCallbacks,
+    delivery,
     endpoints,
-    endpointSigning,
     feeds,
     signing
   },
   provides: (provide) => [
     provide(ports.outbox, (given) => createOutbox(given)),
-    provide(signing, (given) => createCallbackSigning(given)),
-    provide(callbacks,
-      ({ database, log, network, now, queue, signing: secrets }) =>
-        createCallbacks({ database, log, network, now, queue, signing: secrets })),
-    provide(endpointSigning, (given) => createEndpointSigning(given)),
+    provide(signing, (given) => createSigning(given)),
+    provide(callbacks, (given) => createCallbacks(given)),
+    provide(delivery, (given) => createDelivery(given)),
     provide(endpoints,
-      ({ database, endpointSigning: secrets, network, newId, now, queue }) =>
+      ({ database, network, newId, now, queue, signing: secrets }) =>
         createCallbackEndpoints({ database, guard: network.guard, network, newId, now, queue, signing: secrets })),
-    provide(endpointCallbacks,
-      ({ database, endpointSigning: secrets, log, network, now, outbox, queue }) =>
-        createEndpointCallbacks({ database, log, network, now, outbox, queue, signing: secrets })),
     provide(feeds, (given) => createFeeds(given))
   ],
   tables: {
-    callbacks: 'company',
-    callback_attempts: 'company',
+    outbox: 'company',
+    outbox_attempts: 'company',
     callback_endpoints: 'company',
     callback_secrets: 'company',
-    endpoint_callbacks: 'company',
-    endpoint_attempts: 'company',
     event_feeds: 'company',
     feed_events: 'company'
   },
+  migrations,
   dispatchRows: () => [dispatchRows],
   holds: ({ database }) => [feedHolder(database)],
   routes,

@@ -71,7 +71,8 @@ export const measures: Readonly<Record<AlertKind, (queries: CompanyQueries, aske
         select endpoint_id::text from callback_endpoints where company_id = ${companyId} and removed_at is null
           and failing_since <= ${since} and (enabled or disabled_at is not null)
         union select receiver from (
-          select receiver, tries, created_at from callbacks where company_id = ${companyId} and state = 'pending' order by next_at limit ${maxRead}
+          select receiver, tries, created_at from outbox where endpoint_id is null and company_id = ${companyId} and state = 'pending'
+          order by next_at limit ${maxRead}
         ) as waiting where tries > 0 and created_at <= ${since}
       ) as failing`.execute(queries)
     const value = found?.count ?? 0

@@ -85,7 +85,7 @@ async function newCompany () {
   const { body: { id } } = await send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } },
     company.admin)
   const told = async (): Promise<any[]> =>
-    (await owner.selectFrom('endpoint_callbacks').selectAll().where('endpoint_id', '=', id).orderBy('callback_id').execute())
+    (await owner.selectFrom('outbox').selectAll().where('endpoint_id', '=', id).orderBy('callback_id').execute())
       .map(({ type, body }) => ({ type, ...JSON.parse(body ?? '{}') })).filter(({ type }) => type.startsWith('alert.'))
   return { ...company, told }
 }

@@ -2,17 +2,16 @@ import { CallbackSecrets, CallbackView, NewCallbackSecret, page, PageQuery, Uuid
 import type { Database } from '@dispatch/database'
 import { auditAuthorOf, findVisibleDispatch, largestId, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { CallbackSigning } from '../service/callback-secrets.ts'
 import type { Callbacks } from '../service/callbacks.ts'
-import type { EndpointCallbacks } from '../service/endpoint-callbacks.ts'
+import type { Signing } from '../service/signing.ts'
 
 /** What the routes work with. */
-export type CallbackNeeds = { database: Database, callbacks: Callbacks, endpointCallbacks: EndpointCallbacks, signing: CallbackSigning }
+export type CallbackNeeds = { database: Database, callbacks: Callbacks, signing: Pick<Signing, 'list' | 'rotate'> }
 
 /** What a company is told about its dispatches and itself, and the secret that proves it. */
 export const callbacksRoutes: FastifyPluginCallbackTypebox<CallbackNeeds> = (
   app,
-  { database, callbacks, endpointCallbacks, signing },
+  { database, callbacks, signing },
   done
 ) => {
   async function callbacksOf (
@@ -79,7 +78,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<CallbackNeeds> = (
   }, async (request) => {
     const { params } = request
     const [author, id] = [auditAuthorOf(request), uuidIn(params.id, 'callback')]
-    const replayed = await callbacks.replay(author, id) ?? await endpointCallbacks.replay(author, id)
+    const replayed = await callbacks.replay(author, id)
     if (replayed === undefined) throw resourceNotFound('callback', params.id)
     return replayed
   })
@@ -105,7 +104,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<CallbackNeeds> = (
       response: { 200: NewCallbackSecret }
     }
   }, async (request, reply) => {
-    const made = await signing.rotate(auditAuthorOf(request))
+    const made = await signing.rotate(auditAuthorOf(request), null)
     return reply.header('cache-control', 'no-store').send(made)
   })
   done()

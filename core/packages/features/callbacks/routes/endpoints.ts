@@ -3,11 +3,11 @@ import { CallbackView, EndpointCallbackQuery, EndpointChanges, Endpoints, Endpoi
 import { auditAuthorOf, pageOf, requireSince, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { type EndpointCallbacks, maxResent } from '../service/endpoint-callbacks.ts'
+import { type Callbacks, maxResent } from '../service/callbacks.ts'
 import { type CallbackEndpoints, maxEndpoints } from '../service/endpoints.ts'
 
 /** What the routes work with. */
-export type EndpointNeeds = { endpoints: CallbackEndpoints, endpointCallbacks: EndpointCallbacks }
+export type EndpointNeeds = { endpoints: CallbackEndpoints, callbacks: Callbacks }
 type ById = { Params: { id: string } }
 
 const path = '/api/v1/company/callback-endpoints'
@@ -113,7 +113,7 @@ const trialRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endpoin
 }
 
 /** What is sent to an endpoint. */
-const callbackRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endpoints, endpointCallbacks }, done) => {
+const callbackRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endpoints, callbacks }, done) => {
   app.get<ById & { Querystring: EndpointCallbackQuery }>(`${path}/:id/callbacks`, {
     config: { errors: ['not_found', 'validation_error'] },
     schema: {
@@ -126,8 +126,8 @@ const callbackRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endp
   }, async (request) => {
     const { limit = 25, ...query } = request.query
     const { id: endpointId } = found(request, await endpoints.find(request.actor.companyId, idIn(request)))
-    const callbacks = await endpointCallbacks.list({ companyId: request.actor.companyId, endpointId }, { ...query, limit: limit + 1 })
-    return pageOf(callbacks, limit, ({ id }) => id)
+    const sent = await callbacks.ofEndpoint({ companyId: request.actor.companyId, endpointId }, { ...query, limit: limit + 1 })
+    return pageOf(sent, limit, ({ id }) => id)
   })
 
   app.post<ById & { Body: ResendBody }>(`${path}/:id/resend`, {
@@ -139,7 +139,7 @@ const callbackRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endp
       body: ResendBody,
       response: { 200: Resent }
     }
-  }, async (request) => found(request, await endpointCallbacks.resend(auditAuthorOf(request), idIn(request), new Date(request.body.since))))
+  }, async (request) => found(request, await callbacks.resend(auditAuthorOf(request), idIn(request), new Date(request.body.since))))
   done()
 }
 

@@ -1,83 +1,82 @@
 import type { AuditAuthor } from '@dispatch/accounts'
-import type { Log } from '@dispatch/common'
-import { type CallbackView, DispatchError } from '@dispatch/contract'
+import { type CallbackView, DispatchError, type EndpointCallbackQuery, type Resent } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { Queue } from '@dispatch/queue'
-import { type Network, postToTenant } from '@dispatch/vendor-io'
-import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, listFailedCallbacks,
-  replayCallback, settleCallback } from '../store/callbacks.ts'
-import type { CallbackSigning } from './callback-secrets.ts'
-import { callbackJob, claimFor, createDelivery, type Delivery } from './delivery.ts'
+import { type CallbackRecord, listCallbacks, listEndpointCallbacks, listFailedCallbacks, replayCallback,
+  resendFailed } from '../store/callbacks.ts'
+import type { EndpointRef } from '../store/endpoints.ts'
+import { callbackJob, claimFor } from './delivery.ts'
 
-/** Adds the job that delivers a recorded callback. */
-export function enqueueCallback (queue: Pick<Queue, 'send'>): EnqueueCallback {
-  return (queries, { companyId, callbackId }) => queue.send('callback', [callbackJob(companyId, callbackId)], queries)
-}
+/** The most callbacks that one request sends again. */
+export const maxResent = 1000
 
-export type Callbacks = Delivery & {
-  /** Those of a dispatch, or about the company itself (`dispatchId` null), in their order. */
+/** The callbacks of companies, as they read and repeat them. */
+export type Callbacks = {
+  /** Those of a dispatch to its address, or about the company itself (`dispatchId` null), in their order. */
   list: (companyId: number, dispatchId: string | null, page: { limit: number, after?: string }) => Promise<CallbackView[]>
-  /** Those that were not received, the newest first. */
+  /** Those that addresses have not received, the newest first. */
   failed: (companyId: number, page: { limit: number, after?: string }) => Promise<CallbackView[]>
+  /** Those of an endpoint, the newest first. */
+  ofEndpoint: (endpoint: EndpointRef, query: EndpointCallbackQuery & { limit: number }) => Promise<CallbackView[]>
   /**
-   * Makes a callback due at once. Throws `conflict` while it is being sent, and when its body is no longer kept. Undefined when the company
-   * has no such callback.
+   * Makes a callback due at once. Throws `conflict` while it is being sent, when its body is no longer kept, and where its endpoint is
+   * disabled. Undefined when the company has no such callback.
    */
   replay: (author: AuditAuthor, callbackId: string) => Promise<CallbackView | undefined>
+  /**
+   * Sends again what an endpoint has not taken since a time, the oldest first, at most {@link maxResent} callbacks. Throws `conflict` where
+   * the endpoint is disabled. Undefined when the company has no such endpoint.
+   */
+  resend: (author: AuditAuthor, endpointId: string, since: Date) => Promise<Resent | undefined>
 }
 
 export const callbacks = token<Callbacks>('callbacks')
 
-type Options = {
-  database: Database
-  queue: Pick<Queue, 'send'>
-  network: Pick<Network, 'transport'>
-  signing: CallbackSigning
-  log: Log
-  now: () => Date
-  random?: () => number
-}
+type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date }
 
-/** Sends callbacks to the addresses of dispatches and companies. */
-export function createCallbacks ({ database, network, signing, now, ...options }: Options): Callbacks {
-  const { queue } = options
-  const delivery = createDelivery({
-    to: 'addresses',
-    claim: (companyId, limits) => claimCallback(database, companyId, limits),
-    hasDue: (companyId, seconds) => hasDueCallbacks(database, companyId, seconds),
-    companiesDue: (seconds) => listCompaniesDue(database, seconds),
-    send: async ({ callbackId: id, companyId, url, body }) =>
-      postToTenant(network.transport, { url, body, now: now(), headers: await signing.sign(companyId, { id, body }) }),
-    settle: (claimed, end) => settleCallback(database, claimed, end)
-  }, options)
+/** Lists callbacks, and makes them due again. */
+export function createCallbacks ({ database, queue, now }: Options): Callbacks {
   return {
-    ...delivery,
-
     list: async (companyId, dispatchId, page) => (await listCallbacks(database, companyId, dispatchId, page)).map(viewOf),
 
     failed: async (companyId, page) => (await listFailedCallbacks(database, companyId, page)).map(viewOf),
+
+    async ofEndpoint (endpoint, { limit, cursor, ...filter }) {
+      const page = { limit, ...(cursor === undefined ? {} : { after: cursor }) }
+      return (await listEndpointCallbacks(database, endpoint, filter, page)).map(viewOf)
+    },
 
     async replay (author, callbackId) {
       const { companyId } = author
       const replayed = await replayCallback(database, companyId, callbackId, { author, at: now(), seconds: claimFor })
       if (replayed === undefined) return undefined
       if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
-      await queue.send('callback', [callbackJob(companyId, callbackId)])
+      await queue.send('callback', [callbackJob({ companyId, toEndpoint: replayed.endpoint_id !== null }, callbackId)])
       return viewOf(replayed)
+    },
+
+    async resend (author, endpointId, since) {
+      const { companyId } = author
+      const queued = await resendFailed(database, { companyId, endpointId }, { author, at: now(), since, max: maxResent })
+      if (queued === undefined) return undefined
+      if (queued === 'disabled') throw new DispatchError('conflict', whyNot.disabled)
+      // One job is enough: each that sends a callback queues the next.
+      if (queued > 0) await queue.send('callback', [callbackJob({ companyId, toEndpoint: true }, 'next')])
+      return { queued, more: queued === maxResent }
     }
   }
 }
 
 /** Why a callback is not sent again. */
-export const whyNot = {
+const whyNot = {
   'under way': 'The callback is being sent at this moment; its attempts tell what came of it.',
   'forgotten': 'The callback was sent so long ago that its body is no longer kept; read the dispatch with GET /api/v1/dispatches/{id}.',
   'disabled': 'The endpoint of the callback is disabled or removed: enable it with PUT /api/v1/company/callback-endpoints/{id} first.'
 }
 
 /** A callback as its company reads it. */
-export function viewOf (callback: Omit<CallbackRecord, 'url'>): CallbackView {
+function viewOf (callback: CallbackRecord): CallbackView {
   return {
     id: callback.callback_id,
     ...(callback.dispatch_id === null ? {} : { dispatchId: callback.dispatch_id }),

@@ -14,8 +14,8 @@ export async function sendCreditWarnings ({ database, queue, now, newId }: Optio
     const { callbackId, endpointCallbackIds } = await recordCreditWarning(database, companyId, { now: now(), newId })
     // If a job is lost, the sweep of callbacks finds the warning and queues it again.
     await queue.send('callback', [
-      ...(callbackId === null ? [] : [callbackJob(companyId, callbackId)]),
-      ...endpointCallbackIds.map((id) => callbackJob(companyId, id, 'endpoints'))
+      ...(callbackId === null ? [] : [callbackJob({ companyId, toEndpoint: false }, callbackId)]),
+      ...endpointCallbackIds.map((id) => callbackJob({ companyId, toEndpoint: true }, id))
     ])
   }
 }

@@ -1,8 +1,15 @@
+import { notifyUrlOf } from '@dispatch/accounts'
 import { type Log, observe } from '@dispatch/common'
 import { type AttemptOutcome, within } from '@dispatch/contract'
+import type { Outbox } from '@dispatch/core'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import { token } from '@dispatch/plugins/feature'
 import type { Job, Queue } from '@dispatch/queue'
-import { type ReceiverAnswer, receiverLimit } from '@dispatch/vendor-io'
-import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../store/callbacks.ts'
+import { type Network, postToTenant, type ReceiverAnswer, receiverLimit } from '@dispatch/vendor-io'
+import { type AttemptEnd, claimCallback, type ClaimedCallback, type DueCallbacks, findDueCallbacks, listCompaniesDue,
+  settleCallback } from '../store/attempts.ts'
+import type { FailingEndpoint } from '../store/failing-endpoints.ts'
+import type { Signing } from './signing.ts'
 
 /**
  * Seconds from one try to the next; each pause is lengthened by up to a tenth, or to what the receiver asks for by Retry-After. Told in
@@ -12,8 +19,9 @@ export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 1
 const jitter = 0.1
 
 /**
- * The most requests at the same time: `atOnce` in this process, besides those that wait for longer than 100 ms, `perCompany` and
- * `perReceiver` in all processes. A receiver that does not answer delays neither the company's other receivers nor other companies.
+ * The most requests at the same time: `atOnce` in this process, besides those that wait for longer than 100 ms; in all processes
+ * `perCompany` to addresses and as many to endpoints, and `perReceiver` to one of these. A receiver that does not answer delays neither the
+ * company's other receivers nor other companies.
  */
 export const callbackLimits = { atOnce: 16, perCompany: 8, perReceiver: 4 } as const
 
@@ -22,91 +30,98 @@ export const claimFor = receiverLimit / 1000 + 5
 /** Seconds after which a due callback has surely lost its job. */
 const strandedAfter = 60
 
-/** The receivers of callbacks of one kind: the addresses of dispatches and companies, or the endpoints of companies. */
-export type Receivers = 'addresses' | 'endpoints'
-
-/** Where callbacks of one kind stand, and how one of them is sent. */
-export type DeliverySource<Claimed extends ClaimedCallback> = {
-  to: Receivers
-  claim: (companyId: number, limits: ClaimLimits) => Promise<Claimed | undefined>
-  /** Whether some are due within so many seconds. */
-  hasDue: (companyId: number, seconds: number) => Promise<boolean>
-  /** Companies with callbacks that have been due for so many seconds. */
-  companiesDue: (seconds: number) => Promise<number[]>
-  send: (claimed: Claimed) => Promise<ReceiverAnswer>
-  settle: (claimed: Claimed, end: AttemptEnd) => Promise<void>
-}
-
 export type Delivery = {
-  /** Sends the company's callback that has been due for longest, and queues the next one. */
+  /** Sends the company's callback that has been due for longest and whose receiver is not busy, and queues the next one. */
   deliver: (job: { companyId: number }) => Promise<void>
   /** Finds companies whose due callbacks have lost their jobs. */
   sweep: () => Promise<void>
 }
 
-type Options = { queue: Pick<Queue, 'send'>, log: Log, random?: () => number }
+export const delivery = token<Delivery>('callbackDelivery')
+
+type Options = {
+  database: Database
+  queue: Pick<Queue, 'send'>
+  network: Pick<Network, 'transport'>
+  signing: Pick<Signing, 'sign'>
+  outbox: Pick<Outbox, 'tell'>
+  log: Log
+  now: () => Date
+  random?: () => number
+}
 
 /** Delivers callbacks, each at least once. A job says only whose turn it is; the table says what is due. */
-export function createDelivery<Claimed extends ClaimedCallback> (
-  source: DeliverySource<Claimed>,
-  { queue, log, random = Math.random }: Options
-): Delivery {
+export function createDelivery ({ database, queue, network, signing, outbox, log, now, random = Math.random }: Options): Delivery {
   function endOf (posted: ReceiverAnswer, tries: number, milliseconds: number): AttemptEnd {
     const told = toldOf(posted, milliseconds)
     const { outcome } = told
     if (outcome !== 'failed') return { ...told, state: outcome }
     const pause = callbackRetryDelays[tries]
     if (pause === undefined) return { ...told, state: 'failed' }
-    const asked = posted.answered ? posted.retryAfter ?? 0 : 0
-    return { ...told, state: 'pending', after: Math.max(asked, pause * (1 + jitter * random())) }
+    const requested = posted.answered ? posted.retryAfter ?? 0 : 0
+    return { ...told, state: 'pending', after: Math.max(requested, pause * (1 + jitter * random())) }
   }
 
-  async function attempt (claimed: Claimed): Promise<void> {
-    const { companyId, dispatchId, callbackId, number, tries } = claimed
+  async function attempt (claimed: ClaimedCallback): Promise<void> {
+    const { companyId, endpointId, dispatchId, callbackId, number, tries, url, body, secrets } = claimed
     const begun = performance.now()
-    const end = endOf(await source.send(claimed), tries, Math.round(performance.now() - begun))
+    const headers = await signing.sign({ companyId, endpointId, secrets }, { id: callbackId, body })
+    const posted = await postToTenant(network.transport, { url, body, now: now(), headers })
+    const end = endOf(posted, tries, Math.round(performance.now() - begun))
     // Queued before the attempt is recorded: a job too many does nothing, while a missing one would wait for the sweep.
-    if (end.state === 'pending') await queue.send('callback', [callbackJob(companyId, callbackId, source.to, end.after)])
-    await source.settle(claimed, end)
+    if (end.state === 'pending') {
+      await queue.send('callback', [callbackJob({ companyId, toEndpoint: endpointId !== null }, callbackId, end.after)])
+    }
+    await settleCallback(database, claimed, end, (queries, failing) => tellOf(queries, companyId, failing))
     observe('callback', { outcome: end.outcome, seconds: end.milliseconds / 1000 })
     log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds },
       'callback sent')
   }
 
+  /** Tells a company of an endpoint that fails. */
+  async function tellOf (queries: OwnerQueries, companyId: number, { type, failingSince, ...endpoint }: FailingEndpoint): Promise<void> {
+    const url = await notifyUrlOf(queries, companyId)
+    const data = { companyId, ...endpoint, failingSince: failingSince.toISOString() }
+    await outbox.tell(queries, companyId, { type, data, ...(url === null ? {} : { url }) })
+  }
+
   async function next (companyId: number): Promise<void> {
-    if (await source.hasDue(companyId, 0)) await queue.send('callback', [callbackJob(companyId, 'next', source.to)])
+    const due = await findDueCallbacks(database, companyId, 0)
+    if (due !== undefined) await queue.send('callback', [callbackJob(due, 'next')])
   }
 
   return {
     async deliver ({ companyId }) {
-      const claimed = await source.claim(companyId, { seconds: claimFor, ...callbackLimits })
+      const claimed = await claimCallback(database, companyId, { seconds: claimFor, ...callbackLimits })
       if (claimed !== undefined) {
         // Before the attempt, so that other workers go on; and after it, because they may have found the receiver busy.
         await next(companyId)
         const { traceparent } = claimed
         await within('callback', traceparent === null ? {} : { traceparent }, () => attempt(claimed))
         await next(companyId)
-      } else if (await source.hasDue(companyId, claimFor)) {
-        // Other workers send the rest. This job comes later, in case they are killed.
-        await queue.send('callback', [callbackJob(companyId, 'watch', source.to, claimFor)])
+        return
       }
+      const due = await findDueCallbacks(database, companyId, claimFor)
+      // Other workers send the rest. This job comes later, in case they are killed.
+      if (due !== undefined) await queue.send('callback', [callbackJob(due, 'watch', claimFor)])
     },
 
     async sweep () {
-      const companies = await source.companiesDue(strandedAfter)
-      await queue.send('callback', companies.map((companyId) => callbackJob(companyId, 'next', source.to)))
+      const companies = await listCompaniesDue(database, strandedAfter)
+      await queue.send('callback', companies.map((due) => callbackJob(due, 'next')))
     }
   }
 }
 
 /**
- * The job that sends the company's callback that has been due for longest. `after` in seconds. Those to endpoints are jobs of their own.
+ * The job that sends the company's callback that has been due for longest. `after` in seconds. Processes of the release before find those
+ * to endpoints only by jobs that say so.
  */
-export function callbackJob (companyId: number, key: string, to: Receivers = 'addresses', after = 0): Job<'callback'> {
-  const whose = to === 'addresses' ? String(companyId) : `${companyId} endpoints`
+export function callbackJob ({ companyId, toEndpoint }: DueCallbacks, key: string, after = 0): Job<'callback'> {
+  const whose = toEndpoint ? `${companyId} endpoints` : String(companyId)
   // One second more: the job is added before the due time of the callback is recorded.
   return {
-    data: { companyId, ...(to === 'endpoints' ? { endpoints: true } : {}) },
+    data: { companyId, ...(toEndpoint ? { endpoints: true } : {}) },
     key: `${whose} ${key}`,
     ...(after === 0 ? {} : { after: Math.ceil(after) + 1 })
   }

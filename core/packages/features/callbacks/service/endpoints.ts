@@ -5,10 +5,11 @@ import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { Queue } from '@dispatch/queue'
 import { addressProblems, type Guard, type Network, postToTenant } from '@dispatch/vendor-io'
-import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest, removeEndpoint,
-  rotateEndpointSecret } from '../store/endpoints.ts'
+import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest,
+  removeEndpoint } from '../store/endpoints.ts'
+import { validAt } from '../store/secrets.ts'
 import { callbackJob, toldOf } from './delivery.ts'
-import type { EndpointSigning } from './endpoint-signing.ts'
+import type { Signing } from './signing.ts'
 
 /** The most endpoints of a company. */
 export const maxEndpoints = 10
@@ -35,7 +36,7 @@ type Options = {
   queue: Pick<Queue, 'send'>
   network: Pick<Network, 'transport'>
   guard: Pick<Guard, 'check'>
-  signing: EndpointSigning
+  signing: Pick<Signing, 'make' | 'rotate' | 'sign'>
   now: () => Date
   newId: () => string
 }
@@ -79,21 +80,13 @@ export function createCallbackEndpoints ({ database, queue, network, guard, sign
         at: now()
       })
       // What has waited for the end of a pause.
-      if (pausedUntil === null) await queue.send('callback', [callbackJob(author.companyId, 'next', 'endpoints')])
+      if (pausedUntil === null) await queue.send('callback', [callbackJob({ companyId: author.companyId, toEndpoint: true }, 'next')])
       return row && viewOf(row, now())
     },
 
     remove: (author, endpointId) => removeEndpoint(database, { companyId: author.companyId, endpointId }, { author, at: now() }),
 
-    async rotate (author, endpointId) {
-      const { companyId } = author
-      const { stored, shown } = signing.make({ companyId, endpointId })
-      const rotated = await rotateEndpointSecret(database, { companyId, endpointId }, (present) => signing.rotate(present, stored), {
-        author,
-        at: now()
-      })
-      return rotated && { secret: shown, createdAt: stored.createdAt, previousUntil: rotated.secrets[1]?.expiresAt ?? null }
-    },
+    rotate: (author, endpointId) => signing.rotate(author, endpointId),
 
     async test (author, endpointId) {
       const { companyId } = author
@@ -102,7 +95,7 @@ export function createCallbackEndpoints ({ database, queue, network, guard, sign
       await noteEndpointTest(database, row, { author, at: now() })
       const data = { endpointId, name: row.name }
       const message = { id: newId(), body: JSON.stringify({ type: testType, timestamp: now().toISOString(), sequence: 1, data }) }
-      const headers = signing.sign({ companyId, endpointId, secrets: row.secrets }, message)
+      const headers = await signing.sign({ companyId, endpointId, secrets: row.secrets }, message)
       const begun = performance.now()
       const posted = await postToTenant(network.transport, { url: row.url, body: message.body, headers, now: now() })
       return toldOf(posted, Math.round(performance.now() - begun))
@@ -133,7 +126,6 @@ function viewOf (row: EndpointRow, now: Date): EndpointView {
     ...(row.paused_until === null || row.paused_until <= now ? {} : { pausedUntil: row.paused_until.toISOString() }),
     ...(row.disabled_at === null ? {} : { disabledAt: row.disabled_at.toISOString() }),
     createdAt: row.created_at.toISOString(),
-    secrets: row.secrets.filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt) > now)
-      .map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt }))
+    secrets: validAt(row.secrets, now).map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt }))
   }
 }

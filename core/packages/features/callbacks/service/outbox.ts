@@ -2,11 +2,9 @@ import { type CallbackType, isSince, sinceOf, usualVersion } from '@dispatch/con
 import { type DocumentUrl, type Outbox, viewOf } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { Queue } from '@dispatch/queue'
-import { nextSequence, noteCallback, noteCompanyCallback } from '../store/callbacks.ts'
-import { noteCompanyEvent, noteEndpointCallbacks } from '../store/endpoint-callbacks.ts'
 import { noteFeedEvent } from '../store/event-feeds.ts'
 import { type NotifiedDispatch, readNotifiedDispatch } from '../store/notified-dispatch.ts'
-import { enqueueCallback } from './callbacks.ts'
+import { insertCallback, nextSequence, noteCallback, noteCompanyEvent, noteEndpointCallbacks } from '../store/outbox.ts'
 import { callbackJob } from './delivery.ts'
 
 /**
@@ -20,7 +18,18 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
   newId: () => string
   now: () => Date
 }): Outbox {
-  const enqueue = enqueueCallback(queue)
+  /** Adds the jobs that deliver what was recorded, in the same transaction. */
+  async function queueJobs (
+    queries: OwnerQueries,
+    companyId: number,
+    { addressed, toEndpoints }: { addressed: string | undefined, toEndpoints: readonly string[] }
+  ): Promise<void> {
+    const jobs = [
+      ...(addressed === undefined ? [] : [callbackJob({ companyId, toEndpoint: false }, addressed)]),
+      ...toEndpoints.map((callbackId) => callbackJob({ companyId, toEndpoint: true }, callbackId))
+    ]
+    if (jobs.length > 0) await queue.send('callback', jobs, queries)
+  }
 
   async function tell (queries: OwnerQueries, type: CallbackType, { record, endpointIds, hasFeed }: NotifiedDispatch): Promise<void> {
     const { company_id: companyId, dispatch_id: dispatchId, callback_url: url } = record
@@ -28,14 +37,14 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
     if (!isSince(sinceOf(type), version)) return
     const data = viewOf(record, documentUrl, version)
     const event = { companyId, dispatchId, type, data, now: now(), due: database.now, newId }
+    let addressed: string | undefined
     if (url !== null || hasFeed) {
       const sequence = await nextSequence(queries, event)
-      if (url !== null) await noteCallback(queries, { ...event, url, sequence }, enqueue)
+      if (url !== null) addressed = await noteCallback(queries, { ...event, url, sequence })
       if (hasFeed) await noteFeedEvent(queries, { ...event, sequence })
     }
-    if (endpointIds.length === 0) return
-    const callbackIds = await noteEndpointCallbacks(queries, endpointIds, event)
-    await queue.send('callback', callbackIds.map((callbackId) => callbackJob(companyId, callbackId, 'endpoints')), queries)
+    const toEndpoints = endpointIds.length === 0 ? [] : await noteEndpointCallbacks(queries, endpointIds, event)
+    await queueJobs(queries, companyId, { addressed, toEndpoints })
   }
 
   return {
@@ -46,9 +55,9 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
 
     async tell (queries, companyId, { type, data, url }) {
       const event = { companyId, type, data, now: now(), due: database.now, newId }
-      const { sequence, callbackIds } = await noteCompanyEvent(queries, event)
-      if (url !== undefined) await noteCompanyCallback(queries, { ...event, sequence, url }, enqueue)
-      await queue.send('callback', callbackIds.map((callbackId) => callbackJob(companyId, callbackId, 'endpoints')), queries)
+      const { sequence, callbackIds: toEndpoints } = await noteCompanyEvent(queries, event)
+      const addressed = url === undefined ? undefined : await insertCallback(queries, { ...event, dispatchId: null, sequence, url })
+      await queueJobs(queries, companyId, { addressed, toEndpoints })
     }
   }
 }

@@ -1,43 +1,81 @@
-import type { Envelope, Keyring } from '@dispatch/common'
-import { createHmac, randomBytes } from 'node:crypto'
-
-/** Whose secrets sign: those of a company, or those of one of its endpoints. */
-type Signer = { companyId: number, endpointId?: string }
-
-/** A sealed secret. */
-type Sealed = { id: string, sealed: Envelope }
+import type { AuditAuthor } from '@dispatch/accounts'
+import type { Keyring } from '@dispatch/common'
+import type { CallbackSecrets, NewCallbackSecret } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
+import { token } from '@dispatch/plugins/feature'
+import { addFirstSecret, readSecrets, rotateSecret, type Signer, validAt } from '../store/secrets.ts'
+import type { SigningSecret } from '../store/tables.ts'
+import { makeSigningSecret, maxSignatures, signedHeaders } from './signatures.ts'
 
 /** Milliseconds for which a replaced secret still signs. */
-export const overlap = 24 * 3600 * 1000
-/** Bytes; Standard Webhooks asks for 24 to 64. */
-const secretLength = 32
-/** The most signatures of one message, the newest first. */
-export const maxSignatures = 5
+const overlap = 24 * 3600 * 1000
 
-/** Makes a secret: as it is stored, and as it is shown once, in the format of the libraries of Standard Webhooks. */
-export function makeSigningSecret (keyring: Pick<Keyring, 'seal'>, signer: Signer, id: string): { stored: Sealed, shown: string } {
-  const key = randomBytes(secretLength)
-  return { stored: { id, sealed: keyring.seal(key, contextOf(signer, id)) }, shown: `whsec_${key.toString('base64')}` }
+/** The secrets that callbacks are signed with: those of a company to its addresses (`endpointId` null), and those of each endpoint. */
+export type Signing = {
+  /**
+   * The headers of Standard Webhooks 1.0.0 for one attempt, signed with each of the secrets that is valid, the newest first. `secrets`: as
+   * they were read with the callback. A company that has none gets its first one. Throws a `SealError` where one cannot be opened.
+   */
+  sign: (signer: Signer & { secrets: readonly SigningSecret[] }, message: { id: string, body: string }) => Promise<Record<string, string>>
+  /** A new secret: as it is stored, and as it is shown once. */
+  make: (signer: Signer) => { stored: SigningSecret, shown: string }
+  /** When the secrets of a company were made and how long they are valid. */
+  list: (companyId: number) => Promise<CallbackSecrets>
+  /**
+   * Makes a new secret of the author's company or of one of its endpoints, which is shown only here. The one before stays valid for a day.
+   * Undefined where the company has no such endpoint.
+   */
+  rotate: {
+    (author: AuditAuthor, endpointId: null): Promise<NewCallbackSecret>
+    (author: AuditAuthor, endpointId: string): Promise<NewCallbackSecret | undefined>
+  }
 }
 
-/** The headers of Standard Webhooks 1.0.0 for one attempt: a signature with each of the first secrets, which are the newest. */
-export function signedHeaders (
-  keyring: Pick<Keyring, 'open'>,
-  signer: Signer,
-  secrets: readonly Sealed[],
-  { id, body, now }: { id: string, body: string, now: Date }
-): Record<string, string> {
-  const timestamp = String(Math.floor(now.getTime() / 1000))
-  const signatures = secrets.slice(0, maxSignatures).map(({ id: secretId, sealed }) => {
-    const key = keyring.open(sealed, contextOf(signer, secretId))
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
-  })
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
-}
+export const signing = token<Signing>('callbackSigning')
 
-/** What a secret is sealed for. */
-function contextOf ({ companyId, endpointId }: Signer, secretId: string): string {
-  return endpointId === undefined
-    ? `callback secret|${companyId}|${secretId}`
-    : `callback endpoint secret|${companyId}|${endpointId}|${secretId}`
+type Options = { database: Database, keyring: Keyring, now: () => Date, newId: () => string }
+
+/** Signs callbacks. The secrets are sealed under the master key of the service, each for its signer alone. */
+export function createSigning ({ database, keyring, now, newId }: Options): Signing {
+  function make (signer: Signer): { stored: SigningSecret, shown: string } {
+    const { stored, shown } = makeSigningSecret(keyring, signer, newId())
+    return { stored: { ...stored, createdAt: now().toISOString(), expiresAt: null }, shown }
+  }
+
+  async function firstOf (companyId: number): Promise<SigningSecret[]> {
+    await addFirstSecret(database, companyId, make({ companyId, endpointId: null }).stored)
+    return validAt(await readSecrets(database, companyId), now())
+  }
+
+  async function rotate (author: AuditAuthor, endpointId: string | null): Promise<NewCallbackSecret | undefined> {
+    const at = now()
+    const until = new Date(at.getTime() + overlap)
+    const signer = { companyId: author.companyId, endpointId }
+    const { stored, shown } = make(signer)
+    const replaced = await rotateSecret(database, signer, { secret: stored, author, at, until, max: maxSignatures })
+    if (replaced === undefined) return undefined
+    return { secret: shown, createdAt: stored.createdAt, previousUntil: replaced ? until.toISOString() : null }
+  }
+
+  return {
+    async sign ({ secrets, ...signer }, message) {
+      const valid = validAt(secrets, now())
+      const signed = valid.length === 0 && signer.endpointId === null ? await firstOf(signer.companyId) : valid
+      return signedHeaders(keyring, signer, signed, { ...message, now: now() })
+    },
+
+    make,
+
+    async list (companyId) {
+      const secrets = validAt(await readSecrets(database, companyId), now())
+      return {
+        secrets: secrets.map(({ createdAt, expiresAt }) => ({
+          createdAt: new Date(createdAt).toISOString(),
+          expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString()
+        }))
+      }
+    },
+
+    rotate: rotate as Signing['rotate']
+  }
 }

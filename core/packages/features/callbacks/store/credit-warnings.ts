@@ -1,9 +1,9 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { callbackBody, callbackRow } from './callbacks.ts'
-import { type EndpointEvent, insertFor } from './endpoint-callbacks.ts'
+import { callbackBody } from './event-bodies.ts'
 import { insertFeedEvent } from './event-feeds.ts'
+import { callbackRow, insertFor, type NewEvent } from './outbox.ts'
 
 /** Companies whose free credits fell below their threshold, and that were not warned yet. */
 export async function listDueCreditWarnings ({ owner }: Database, limit: number): Promise<number[]> {
@@ -39,7 +39,7 @@ export async function recordCreditWarning (
     held: Number(company.held),
     lowCredit: Number(company.low_credit)
   }
-  const event: EndpointEvent = { companyId, dispatchId: null, type, data, now, due, newId }
+  const event: NewEvent = { companyId, dispatchId: null, type, data, now, due, newId }
   const body = await callbackBody(owner, event)
   const told = sql`exists (select from told)`
   const { rows: [recorded = nothing] } = await sql<RecordedWarning>`
@@ -59,6 +59,6 @@ export async function recordCreditWarning (
 const type = 'company.credits_low'
 
 function insertRow (row: ReturnType<typeof callbackRow>, condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`insert into callbacks (${sql.join(Object.keys(row).map((column) => sql.ref(column)))})
+  return sql`insert into outbox (${sql.join(Object.keys(row).map((column) => sql.ref(column)))})
     select ${sql.join(Object.values(row))} where ${condition} returning callback_id as "callbackId"`
 }

@@ -6,23 +6,20 @@ import { type RawBuilder, sql } from 'kysely'
 
 /** Callbacks of dispatches, and what the feeds of companies have of them. */
 export const dispatchRows: DispatchRows = {
-  mark: sql`(select count(*) + sum(attempts) from callbacks where callbacks.dispatch_id = dispatches.dispatch_id)`,
+  mark: sql`(select count(*) + sum(attempts) from outbox where endpoint_id is null and outbox.dispatch_id = dispatches.dispatch_id)`,
 
-  unfinished: sql`select true from callbacks where callbacks.dispatch_id = dispatches.dispatch_id and state = 'pending'
-    union all select true from callback_endpoints join endpoint_callbacks as callback using (endpoint_id)
-      where callback_endpoints.company_id = dispatches.company_id and removed_at is null
+  unfinished: sql`select true from outbox where endpoint_id is null and outbox.dispatch_id = dispatches.dispatch_id and state = 'pending'
+    union all select true from callback_endpoints join outbox as callback using (endpoint_id)
+      where callback_endpoints.company_id = dispatches.company_id and removed_at is null and callback.endpoint_id is not null
         and callback.dispatch_id = dispatches.dispatch_id and state = 'pending'`,
 
   rowsOf (theirs) {
-    // The index of these callbacks begins with the endpoint.
-    const toEndpoints = sql`(select callback_id from (select dispatch_id, company_id from dispatches where ${theirs}) as forgotten
-      join callback_endpoints using (company_id) join endpoint_callbacks as callback using (endpoint_id, dispatch_id))`
-    return [
-      sql`callback_attempts where callback_id in (select callback_id from callbacks where ${theirs})`,
-      sql`callbacks where ${theirs}`,
-      sql`endpoint_attempts where callback_id in ${toEndpoints}`,
-      sql`endpoint_callbacks where callback_id in ${toEndpoints}`
-    ]
+    // The index of callbacks to endpoints begins with the endpoint.
+    const callbacks = sql`(select callback_id from outbox where endpoint_id is null and ${theirs}
+      union all select callback_id from (select dispatch_id, company_id from dispatches where ${theirs}) as forgotten
+        join callback_endpoints using (company_id) join outbox as callback using (endpoint_id, dispatch_id)
+        where callback.endpoint_id is not null)`
+    return [sql`outbox_attempts where callback_id in ${callbacks}`, sql`outbox where callback_id in ${callbacks}`]
   },
 
   async erase (queries, { companyId, ids, names }) {
@@ -33,18 +30,22 @@ export const dispatchRows: DispatchRows = {
     return { callbacks }
   },
 
-  forget: { callbacks: forgetBodies('callbacks'), endpointCallbacks: forgetBodies('endpoint_callbacks'), fed: forgetFeedEvents }
+  forget: {
+    callbacks: forgetBodies(sql<boolean>`endpoint_id is null`),
+    endpointCallbacks: forgetBodies(sql<boolean>`endpoint_id is not null`),
+    fed: forgetFeedEvents
+  }
 }
 
-/** Deletes the bodies of callbacks that are not sent any more. */
-function forgetBodies (table: 'callbacks' | 'endpoint_callbacks'): Forget {
+/** Deletes the bodies of callbacks that are not sent any more, of those where a condition holds. */
+function forgetBodies (condition: RawBuilder<boolean>): Forget {
   return (database, { before, limit, of }) =>
     counted(database, sql`
-      update ${sql.table(table)} set body = null where callback_id in (
-        select callback_id from ${sql.table(table)} as callback where ${
+      update outbox set body = null where ${condition} and callback_id in (
+        select callback_id from outbox as callback where ${
       of === undefined ? sql`` : sql`${aboutDispatches(of, 'callback')} and`
-    }
-          body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update of callback skip locked)`)
+    } ${condition}
+          and body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update of callback skip locked)`)
 }
 
 /** Milliseconds that an event stays in the feed of its company, where the bodies of callbacks are kept for as long. */
@@ -75,24 +76,20 @@ async function forgetCallbacks (
   { companyId, names }: { companyId: number, names: (text: RawBuilder<unknown>) => RawBuilder<boolean> },
   theirs: RawBuilder<unknown>
 ): Promise<number> {
-  let emptied = 0
-  for (const [table, url] of [['callbacks', sql`url`], ['endpoint_callbacks', sql`null::text`]] as const) {
-    const { rows } = await sql<Callback>`select callback_id as id, body as stored, state = 'pending' as pending, ${url} as url,
-        ${names(url)} as named
-      from ${sql.table(table)} where ${theirs} and (body is not null or ${names(url)}) for update`.execute(queries)
-    for (const { id, stored, pending, url: address, named } of rows) {
-      const body = stored === null ? null : await openText(queries, stored)
-      const goesOn = pending && !named && body !== undefined
-      const left = goesOn && body !== null ? await sealedEvent(queries, companyId, withoutPerson(body)) : null
-      await sql`update ${sql.table(table)} set body = ${left},
-          state = case when ${goesOn} or state <> 'pending' then state else 'failed' end,
-          next_at = case when ${goesOn} then next_at end
-          ${address !== null && named ? sql`, url = ${new URL('/', address).href}` : sql``}
-        where callback_id = ${id}`.execute(queries)
-    }
-    emptied += rows.length
+  const { rows } = await sql<Callback>`select callback_id as id, body as stored, state = 'pending' as pending, url,
+      coalesce(${names(sql`url`)}, false) as named
+    from outbox where ${theirs} and (body is not null or ${names(sql`url`)}) for update`.execute(queries)
+  for (const { id, stored, pending, url, named } of rows) {
+    const body = stored === null ? null : await openText(queries, stored)
+    const goesOn = pending && !named && body !== undefined
+    const left = goesOn && body !== null ? await sealedEvent(queries, companyId, withoutPerson(body)) : null
+    await sql`update outbox set body = ${left},
+        state = case when ${goesOn} or state <> 'pending' then state else 'failed' end,
+        next_at = case when ${goesOn} then next_at end
+        ${url !== null && named ? sql`, url = ${new URL('/', url).href}` : sql``}
+      where callback_id = ${id}`.execute(queries)
   }
-  return emptied
+  return rows.length
 }
 
 /** Of a dispatch, and of its steps, what its callback tells without the person. */

@@ -1,7 +1,7 @@
 import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
-import { columns, type EndpointSecret, type Tables } from './tables.ts'
+import { columns, type SigningSecret, type Tables } from './tables.ts'
 
 /** An endpoint of a company that is not removed. */
 export type EndpointRow = Selectable<Tables['callback_endpoints']>
@@ -26,7 +26,7 @@ export async function findEndpoint (database: Database, companyId: number, endpo
 export async function insertEndpoint (
   database: Database,
   companyId: number,
-  endpoint: EndpointChoice & { endpointId: string, secret: EndpointSecret },
+  endpoint: EndpointChoice & { endpointId: string, secret: SigningSecret },
   { max, ...signature }: AuditStamp & { max: number }
 ): Promise<EndpointRow | undefined> {
   const { endpointId, name, url, types, enabled, secret } = endpoint
@@ -86,22 +86,6 @@ export async function removeEndpoint (
   })
 }
 
-/** Replaces the secrets of an endpoint by what `rotate` makes of them. Nobody can change them in between. */
-export async function rotateEndpointSecret (
-  database: Database,
-  { companyId, endpointId }: EndpointRef,
-  rotate: (present: readonly EndpointSecret[]) => EndpointSecret[],
-  signature: AuditStamp
-): Promise<EndpointRow | undefined> {
-  return database.company(companyId, async (queries) => {
-    const present = await locked(queries, { companyId, endpointId })
-    if (present === undefined) return undefined
-    const changed = await update(queries, present, { secrets: JSON.stringify(rotate(present.secrets)) })
-    await note(queries, present, 'secret-rotated', {}, signature)
-    return changed
-  })
-}
-
 /** Notes in the audit log that a test event was sent. */
 export async function noteEndpointTest (database: Database, endpoint: EndpointRow, signature: AuditStamp): Promise<void> {
   await database.company(endpoint.company_id, (queries) => note(queries, endpoint, 'tested', {}, signature))
@@ -151,7 +135,7 @@ async function moveWaiting (
   { paused_until: until }: EndpointRow,
   now: Date
 ): Promise<void> {
-  await sql`update endpoint_callbacks set next_at = case when next_at = ${before}::timestamptz then coalesce(${until}::timestamptz, ${now})
+  await sql`update outbox set next_at = case when next_at = ${before}::timestamptz then coalesce(${until}::timestamptz, ${now})
       else greatest(next_at, ${until}::timestamptz) end
     where company_id = ${companyId} and endpoint_id = ${endpointId} and state = 'pending'`.execute(queries)
 }
@@ -161,6 +145,6 @@ export async function stopWaiting (
   queries: CompanyQueries,
   { company_id: companyId, endpoint_id: endpointId }: Pick<EndpointRow, 'company_id' | 'endpoint_id'>
 ): Promise<void> {
-  await queries.updateTable('endpoint_callbacks').set({ state: 'stopped', next_at: null })
+  await queries.updateTable('outbox').set({ state: 'stopped', next_at: null })
     .where('company_id', '=', companyId).where('endpoint_id', '=', endpointId).where('state', '=', 'pending').execute()
 }

@@ -1,7 +1,7 @@
 import { type Holder, tableHolder } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { type CallbackBody, callbackBody, type NotifiedEvent } from './callbacks.ts'
+import { type CallbackBody, callbackBody, type NotifiedEvent } from './event-bodies.ts'
 
 /** The most events of a company that get their places at once. */
 const maxPlaced = 1_000

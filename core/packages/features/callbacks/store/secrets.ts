@@ -1,72 +1,88 @@
-import { type AuditStamp, noteAudit } from '@dispatch/accounts'
-import type { Envelope } from '@dispatch/common'
-import type { Database, OwnerQueries } from '@dispatch/database'
-import { type Selectable, sql } from 'kysely'
-import { columns, type Tables } from './tables.ts'
+import { type AuditAuthor, noteAudit } from '@dispatch/accounts'
+import type { CompanyQueries, Database } from '@dispatch/database'
+import { type RawBuilder, sql } from 'kysely'
+import { type EndpointRef, note } from './endpoints.ts'
+import type { SigningSecret } from './tables.ts'
 
-/** A stored secret: sealed, and with its creator (null: the service itself). */
-export type NewCallbackSecretRow = { secretId: string, userId: number | null, impersonatorId: number | null, sealed: Envelope }
+/** Whose secrets sign: those of a company, or those of one of its endpoints. */
+export type Signer = { companyId: number, endpointId: string | null }
 
-export type CallbackSecretRow = Selectable<Tables['callback_secrets']>
-
-/** The secrets with which a company's callbacks are signed now, the newest first. */
-export async function readCallbackSecrets (database: Database, companyId: number, now: Date): Promise<CallbackSecretRow[]> {
-  return database.company(companyId,
-    (queries) =>
-      queries.selectFrom('callback_secrets').select(columns.callback_secrets).where('company_id', '=', companyId)
-        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-        .orderBy('expires_at', (order) => order.desc().nullsFirst()).execute())
+/** The secrets with which a company's callbacks to addresses are signed, the newest first, as a value of a statement. */
+export function secretsOfCompany (companyId: number): RawBuilder<readonly SigningSecret[]> {
+  return sql`(select coalesce(jsonb_agg(
+      jsonb_build_object('id', secret_id, 'sealed', sealed, 'createdAt', created_at, 'expiresAt', expires_at)
+      order by expires_at desc nulls first), '[]')
+    from callback_secrets where company_id = ${companyId})`
 }
 
-/** Stores a secret, unless the company has a current one. */
-export async function addFirstCallbackSecret (
-  database: Database,
-  companyId: number,
-  secret: NewCallbackSecretRow,
-  now: Date
-): Promise<void> {
-  await database.company(companyId,
-    (queries) =>
-      queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).onConflict((conflict) => conflict.doNothing()).execute())
-}
-
-/** Makes a secret the current one. The previous one signs until `previousUntil`. Answers whether there was one. */
-export async function rotateCallbackSecret (
-  database: Database,
-  companyId: number,
-  secret: NewCallbackSecretRow,
-  { previousUntil, ...signature }: AuditStamp & { previousUntil: Date }
-): Promise<boolean> {
-  const { at: now } = signature
+/** The secrets of a company, the newest first; some may have expired. */
+export async function readSecrets (database: Database, companyId: number): Promise<readonly SigningSecret[]> {
   return database.company(companyId, async (queries) => {
-    await lock(queries, companyId)
-    await queries.deleteFrom('callback_secrets').where('company_id', '=', companyId).where('expires_at', '<=', now).execute()
-    const previous = await queries.updateTable('callback_secrets').set({ expires_at: previousUntil })
-      .where('company_id', '=', companyId).where('expires_at', 'is', null).returning('secret_id').executeTakeFirst()
-    await queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).execute()
-    await noteAudit(queries, {
-      companyId,
-      action: 'callback-secret.rotated',
-      object: { kind: 'callback-secret', id: secret.secretId },
-      ...signature
-    })
-    return previous !== undefined
+    const { rows: [found] } = await sql<{ secrets: SigningSecret[] }>`select ${secretsOfCompany(companyId)} as secrets`.execute(queries)
+    return found?.secrets ?? []
   })
 }
 
-/** The lock puts two rotations in a row, so that the second one finds the secret of the first. */
-async function lock (queries: OwnerQueries, companyId: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('callback secret', ${companyId}))`.execute(queries)
+/** Stores a secret, unless the company has a current one. */
+export async function addFirstSecret (database: Database, companyId: number, secret: SigningSecret): Promise<void> {
+  await database.company(companyId,
+    (queries) =>
+      queries.insertInto('callback_secrets').values(rowOf(companyId, secret, null)).onConflict((conflict) => conflict.doNothing())
+        .execute())
 }
 
-function rowOf (companyId: number, { secretId, userId, impersonatorId, sealed }: NewCallbackSecretRow, now: Date) {
+/** A secret that replaces the current one, which signs until `until`, as do the others until their ends. `max`: how many may sign. */
+export type Rotation = { secret: SigningSecret, author: AuditAuthor, at: Date, until: Date, max: number }
+
+/** Makes a secret the current one. Answers whether there was one; undefined where the company has no such endpoint. */
+export async function rotateSecret (database: Database, signer: Signer, rotation: Rotation): Promise<boolean | undefined> {
+  const { companyId, endpointId } = signer
+  return database.company(companyId, (queries) =>
+    endpointId === null
+      ? rotateOfCompany(queries, companyId, rotation)
+      : rotateOfEndpoint(queries, { companyId, endpointId }, rotation))
+}
+
+async function rotateOfCompany (queries: CompanyQueries, companyId: number, { secret, author, at, until }: Rotation): Promise<boolean> {
+  // The lock puts two rotations in a row, so that the second one finds the secret of the first.
+  await sql`select pg_advisory_xact_lock(hashtextextended('callback secret', ${companyId}))`.execute(queries)
+  await queries.deleteFrom('callback_secrets').where('company_id', '=', companyId).where('expires_at', '<=', at).execute()
+  const previous = await queries.updateTable('callback_secrets').set({ expires_at: until })
+    .where('company_id', '=', companyId).where('expires_at', 'is', null).returning('secret_id').executeTakeFirst()
+  await queries.insertInto('callback_secrets').values(rowOf(companyId, secret, author)).execute()
+  const object = { kind: 'callback-secret', id: secret.id }
+  await noteAudit(queries, { companyId, action: 'callback-secret.rotated', object, author, at })
+  return previous !== undefined
+}
+
+async function rotateOfEndpoint (
+  queries: CompanyQueries,
+  { companyId, endpointId }: EndpointRef,
+  { secret, author, at, until, max }: Rotation
+): Promise<boolean | undefined> {
+  const present = await queries.selectFrom('callback_endpoints').select('secrets').where('company_id', '=', companyId)
+    .where('endpoint_id', '=', endpointId).where('removed_at', 'is', null).forUpdate().executeTakeFirst()
+  if (present === undefined) return undefined
+  const others = validAt(present.secrets, at).map((other) => ({ ...other, expiresAt: other.expiresAt ?? until.toISOString() }))
+  await queries.updateTable('callback_endpoints').set({ secrets: JSON.stringify([secret, ...others].slice(0, max)) })
+    .where('company_id', '=', companyId).where('endpoint_id', '=', endpointId).execute()
+  await note(queries, { company_id: companyId, endpoint_id: endpointId }, 'secret-rotated', {}, { author, at })
+  return others.length > 0
+}
+
+/** Of these secrets those that sign at a time. */
+export function validAt (secrets: readonly SigningSecret[], at: Date): SigningSecret[] {
+  return secrets.filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt) > at)
+}
+
+function rowOf (companyId: number, { id, sealed, createdAt, expiresAt }: SigningSecret, author: AuditAuthor | null) {
   return {
-    secret_id: secretId,
+    secret_id: id,
     company_id: companyId,
-    user_id: userId,
-    impersonator_id: impersonatorId,
+    user_id: author?.userId ?? null,
+    impersonator_id: author?.impersonatorId ?? null,
     sealed: JSON.stringify(sealed),
-    created_at: now,
-    expires_at: null
+    created_at: createdAt,
+    expires_at: expiresAt
   }
 }

@@ -8,9 +8,8 @@ import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
-import { enqueueCallback } from '../service/callbacks.ts'
-import { callbackLimits } from '../service/delivery.ts'
-import { noteCallback } from '../store/callbacks.ts'
+import { callbackJob, callbackLimits } from '../service/delivery.ts'
+import { noteCallback } from '../store/outbox.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
@@ -26,8 +25,8 @@ async function dispatched (): Promise<string> {
 /** Records a callback as the pipeline does, with its job. */
 async function note (dispatchId: string, url = 'https://hooks.acme.test/', companyId = demo): Promise<string> {
   const queue = app.get('queue')
-  return app.get('database').owner.transaction().execute((queries) =>
-    noteCallback(queries, {
+  return app.get('database').owner.transaction().execute(async (queries) => {
+    const id = await noteCallback(queries, {
       companyId,
       dispatchId,
       type: 'dispatch.succeeded',
@@ -36,8 +35,10 @@ async function note (dispatchId: string, url = 'https://hooks.acme.test/', compa
       now: new Date(),
       due: app.get('database').now,
       newId: randomUUIDv7
-    }, enqueueCallback(queue))
-  )
+    })
+    await queue.send('callback', [callbackJob({ companyId, toEndpoint: false }, id)], queries)
+    return id
+  })
 }
 
 const read = async (dispatchId: string, query = ''): Promise<{ data: any[], nextCursor: string | null }> =>
@@ -126,7 +127,7 @@ await t.test('a callback is replayed by an admin, under its id; what is under wa
   has(t, await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { error: 'conflict' } })
   held.resolve({ status: 200 })
   await until('it is delivered', async () => (await read(dispatchId)).data[0]?.attempts[2]?.outcome === 'delivered')
-  await app.get('database').owner.updateTable('callbacks').set({ body: null }).where('callback_id', '=', id).execute()
+  await app.get('database').owner.updateTable('outbox').set({ body: null }).where('callback_id', '=', id).execute()
   has(t, await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { message: /no longer kept/ } })
   for (const unknown of ['x', randomUUIDv7()]) {
     has(t, await send('POST', `/api/v1/callbacks/${unknown}/replay`), { status: 404, body: { error: 'not_found' } })
@@ -163,7 +164,7 @@ await t.test('what was not received is listed to admins, the newest first, and t
   const cookie = await signIn(acme.admin)
   contains(t, (await open('', cookie)).body, languages.en.needsNobody)
   const { owner } = app.get('database')
-  await owner.updateTable('callbacks').set({ state: 'failed' }).where('callback_id', 'in', ids.slice(0, 2)).execute()
+  await owner.updateTable('outbox').set({ state: 'failed' }).where('callback_id', 'in', ids.slice(0, 2)).execute()
   const failed = async (query = '', login = acme.admin): Promise<any> =>
     (await send('GET', `/api/v1/company/callbacks/failed${query}`, {}, login)).body
   t.strictSame((await failed()).data.map(({ id }: any) => id), [ids[1], ids[0]])

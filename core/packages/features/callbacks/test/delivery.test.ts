@@ -34,7 +34,7 @@ const url = 'https://hooks.acme.test/dispatch?token=in-the-address'
 async function begun () {
   clock.time = Date.now()
   const owner = await company()
-  const { secret } = await signing.rotate(owner)
+  const { secret } = await signing.rotate(owner, null)
   const dispatchId = await dispatch(owner)
   jobs.length = 0
   receiver.requests.length = 0
@@ -85,7 +85,7 @@ await t.test('a callback is what the published library of Standard Webhooks veri
 await t.test('while a secret is being replaced both verify, for a day; nobody sees one twice', async (t) => {
   const { companyId, owner, dispatchId, webhook, secret } = await begun()
   clock.time += 1000
-  const second = await signing.rotate(owner)
+  const second = await signing.rotate(owner, null)
   has(t, second, { secret: /^whsec_/, previousUntil: new Date(clock.time + 24 * 3_600_000).toISOString() })
   t.not(second.secret, secret)
   await note({ companyId, dispatchId, url })
@@ -109,14 +109,15 @@ await t.test('while a secret is being replaced both verify, for a day; nobody se
 
 await t.test('rotations at the same moment leave one current secret, and all of them sign', async (t) => {
   const owner = await company()
-  await Promise.all([signing.rotate(owner), signing.rotate(owner), signing.sign(owner.companyId, { id: 'a', body: '' })])
+  await Promise.all([signing.rotate(owner, null), signing.rotate(owner, null),
+    signing.sign({ companyId: owner.companyId, endpointId: null, secrets: [] }, { id: 'a', body: '' })])
   const { secrets } = await signing.list(owner.companyId)
   t.equal(secrets.filter(({ expiresAt }) => expiresAt === null).length, 1)
 })
 
 await t.test('a company that has never asked for a secret has one all the same, which the store keeps sealed', async (t) => {
   const { companyId } = await company()
-  const signed = await Promise.all([1, 2].map(() => signing.sign(companyId, { id: 'a', body: 'b' })))
+  const signed = await Promise.all([1, 2].map(() => signing.sign({ companyId, endpointId: null, secrets: [] }, { id: 'a', body: 'b' })))
   t.strictSame(signed[0], signed[1])
   const rows = await database.owner.selectFrom('callback_secrets').selectAll().where('company_id', '=', companyId).execute()
   has(t, rows, [{ user_id: null, sealed: { v: 1, kid: String } }])

@@ -9,7 +9,7 @@ import { type Answer, invoiceRequest, startService } from '../../../../../test/s
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { sendCreditWarnings } from '../service/credit-warnings.ts'
 import { callbackLimits } from '../service/delivery.ts'
-import { settleEndpointCallback } from '../store/endpoint-callbacks.ts'
+import { settleCallback } from '../store/attempts.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
@@ -151,10 +151,10 @@ await t.test('a synchronous dispatch tells nobody, and a company without endpoin
   t.equal((await send('POST', '/api/invoicing', { body: invoiceRequest() })).status, 200)
   t.strictSame(await callbacksOf(id), [])
   await clear()
-  const before = await owner.selectFrom('endpoint_callbacks').select('callback_id').execute()
+  const before = await owner.selectFrom('outbox').select('callback_id').where('endpoint_id', 'is not', null).execute()
   const dispatchId = await dispatched()
   await until('it has ended', async () => (await send('GET', `/api/v1/dispatches/${dispatchId}`)).body.status === 'succeeded')
-  t.equal((await owner.selectFrom('endpoint_callbacks').select('callback_id').execute()).length, before.length)
+  t.equal((await owner.selectFrom('outbox').select('callback_id').where('endpoint_id', 'is not', null).execute()).length, before.length)
 })
 
 await t.test('a new secret signs beside the one before for a day', async (t) => {
@@ -261,7 +261,7 @@ await t.test('a company is told of endpoints that fail at the same time', async 
     await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
     void Promise.allSettled(
       ids.map((endpointId) =>
-        settleEndpointCallback(app.get('database'), { companyId, callbackId: randomUUIDv7(), number: 1, endpointId }, {
+        settleCallback(app.get('database'), { companyId, callbackId: randomUUIDv7(), number: 1, endpointId }, {
           outcome: 'failed',
           state: 'failed',
           milliseconds: 1

@@ -41,7 +41,7 @@ await t.test('its body is that of the callback, to the letter; so is that of an 
   await database.owner.transaction().execute((queries) => app.get('outbox').tell(queries, companyId, told))
   const dispatchId = await dispatched({ callbackUrl: 'https://hooks.acme.test/' })
   await until('two events', async () => (await list(`?after=${last}`)).body.data.length === 2)
-  const rows = await database.owner.selectFrom('callbacks').select('body').where('company_id', '=', companyId)
+  const rows = await database.owner.selectFrom('outbox').select('body').where('company_id', '=', companyId)
     .orderBy('created_at').orderBy('callback_id').execute()
   const { events } = await readFeed(database, companyId, { after: last, limit: 10 })
   t.same(events.map(({ body }) => body), rows.map(({ body }) => body))

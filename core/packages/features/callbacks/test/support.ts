@@ -10,9 +10,11 @@ import type { CallbackType } from '../../../contract/callbacks.ts'
 import { type Database, openDatabase } from '../../../database/database.ts'
 import type { Job, Queue } from '../../../queue/queue.ts'
 import { createNetwork, type Network, type NetworkOptions } from '../../../vendor-io/network.ts'
-import { type CallbackSigning, createCallbackSigning } from '../service/callback-secrets.ts'
-import { type Callbacks, createCallbacks, enqueueCallback } from '../service/callbacks.ts'
-import { type CallbackRecord, listCallbacks, noteCallback } from '../store/callbacks.ts'
+import { type Callbacks, createCallbacks } from '../service/callbacks.ts'
+import { callbackJob, createDelivery, type Delivery } from '../service/delivery.ts'
+import { createSigning, type Signing } from '../service/signing.ts'
+import { type CallbackRecord, listCallbacks } from '../store/callbacks.ts'
+import { noteCallback } from '../store/outbox.ts'
 
 /** As in `startService`, so that a service may work on the same database. */
 export const keyring = createKeyring(Buffer.alloc(32, 7))
@@ -20,13 +22,13 @@ export const keyring = createKeyring(Buffer.alloc(32, 7))
 export type Desk = {
   database: Database
   databaseUrl: string
-  signing: CallbackSigning
+  signing: Signing
   clock: { time: number }
   log: ReturnType<typeof memoryLog>
   /** The jobs that were added and have not been worked on. */
   jobs: Job<'callback'>[]
   /** A process that delivers, through its own network. */
-  process: (network: NetworkOptions) => Callbacks & { network: Network }
+  process: (network: NetworkOptions) => Callbacks & Delivery & { network: Network }
   /** A company with a user. */
   company: () => Promise<AuditAuthor>
   /** A dispatch of a company. */
@@ -51,7 +53,7 @@ export async function desk (t: Test): Promise<Desk> {
       return Promise.resolve()
     }
   } as Pick<Queue, 'send'>
-  const signing = createCallbackSigning({ database, keyring, now, newId: randomUUIDv7 })
+  const signing = createSigning({ database, keyring, now, newId: randomUUIDv7 })
   const log = memoryLog()
   let companies = 0
   return {
@@ -64,7 +66,9 @@ export async function desk (t: Test): Promise<Desk> {
     process (options) {
       const network = createNetwork(options)
       t.teardown(() => network.close())
-      return { network, ...createCallbacks({ database, queue, network, signing, log, now, random: () => 0 }) }
+      const outbox = { tell: () => Promise.resolve() }
+      const delivery = createDelivery({ database, queue, network, signing, outbox, log, now, random: () => 0 })
+      return { network, ...delivery, ...createCallbacks({ database, queue, now }) }
     },
     async company () {
       const email = `user-${++companies}@callbacks.example.com`
@@ -91,8 +95,8 @@ export async function desk (t: Test): Promise<Desk> {
       return dispatchId
     },
     note: ({ companyId, dispatchId, url, type = 'dispatch.succeeded' }) =>
-      database.company(companyId, (queries) =>
-        noteCallback(queries, {
+      database.company(companyId, async (queries) => {
+        const id = await noteCallback(queries, {
           companyId,
           dispatchId,
           type,
@@ -101,7 +105,10 @@ export async function desk (t: Test): Promise<Desk> {
           now: now(),
           due: database.now,
           newId: randomUUIDv7
-        }, enqueueCallback(queue))),
+        })
+        await queue.send('callback', [callbackJob({ companyId, toEndpoint: false }, id)], queries)
+        return id
+      }),
     read: (companyId, dispatchId) => listCallbacks(database, companyId, dispatchId, { limit: 100 })
   }
 }

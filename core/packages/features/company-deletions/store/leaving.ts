@@ -201,7 +201,10 @@ export async function keepDisabled ({ owner, now }: Pick<Database, 'owner' | 'no
     where company_id = ${companyId} and (disabled_at is null or leaving_at is null)`.execute(owner)
 }
 
-/** The tables that have rows of companies, those that refer to others before these. */
+/**
+ * The tables that have rows of companies, those that refer to others before these. Of a partitioned one these are its partitions: the place
+ * of a row is unique only within its own.
+ */
 async function tablesOf (owner: Queries, companyId: number): Promise<Table[]> {
   const { rows: found } = await sql<{ name: string, own: boolean, leading: string[], users: string[], refers: string[], self: string[][] }>`
     select relname as name,
@@ -215,7 +218,7 @@ async function tablesOf (owner: Queries, companyId: number): Promise<Table[]> {
         join pg_attribute as own on own.attrelid = conrelid and own.attnum = conkey[1]
         join pg_attribute as other on other.attrelid = conrelid and other.attnum = confkey[1]
         where conrelid = pg_class.oid and confrelid = pg_class.oid and contype = 'f' and cardinality(conkey) = 1) as self
-    from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by relname`.execute(owner)
+    from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`.execute(owner)
   const tables = found.filter(({ name, own, users }) => !last.has(name) && (own || users.length > 0))
   return inOrder(tables).map(({ name, own, leading, users, self }) => {
     const indexed = (own ? ['company_id'] : users).every((column) => leading.includes(column))

@@ -219,8 +219,8 @@ await t.test('counting changes nothing; what is counted is begun by whoever has 
 
 await t.test('nothing is left of who is erased, in no table and no file: what runs ends first, what waits is not sent', async (t) => {
   // Each of these holds something before; a table that is not here cannot prove anything.
-  const places = ['a file', 'approvals', 'audit', 'batch_rows', 'contacts', 'dispatches', 'drafts', 'endpoint_callbacks', 'events',
-    'exchange_log', 'feed_events', 'idempotency_keys', 'inbound', 'proposals', 'provider_state', 'steps', 'suppressions']
+  const places = ['a file', 'approvals', 'audit', 'batch_rows', 'callbacks_to_endpoints', 'contacts', 'dispatches', 'drafts', 'events',
+    'exchange_log', 'feed_events', 'idempotency_keys', 'inbound', 'outbox', 'proposals', 'provider_state', 'steps', 'suppressions']
   t.strictSame(await found(), places)
   answered = Promise.withResolvers<undefined>()
   const before = sent.length
@@ -445,12 +445,12 @@ await t.test('what is left of a callback that is still to be sent stands sealed,
   const message = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Hello' } }
   const { body: { dispatchId } } = await made(send('POST', '/api/sms?async=true', { body: message }, admin))
   const bodies = () =>
-    sql<{ body: string }>`select body from endpoint_callbacks where dispatch_id = ${dispatchId} and state = 'pending' and body is not null`
+    sql<{ body: string }>`select body from outbox where dispatch_id = ${dispatchId} and state = 'pending' and body is not null`
       .execute(owner).then(({ rows }) => rows.map((one) => one.body))
   await until('its receiver is to be told', async () => (await bodies()).length > 0)
   const { body: { id } } = await made(erase(ada, admin))
   await until('it is erased', async () => (await read(id, admin)).status === 'finished')
-  const { rows } = await sql<{ stored: string }>`select body as stored from endpoint_callbacks
+  const { rows } = await sql<{ stored: string }>`select body as stored from outbox
     where company_id = ${companyId} and dispatch_id = ${dispatchId} and state = 'pending'`.execute(owner)
   t.ok(rows.length > 0)
   for (const { stored } of rows) {
@@ -489,7 +489,7 @@ await t.test('after a data key is lost, what stands elsewhere is exported and er
   const { body: { dispatchId } } = await made(send('POST', '/api/sms?async=true', { body: message }, admin))
   await made(send('PUT', `/api/v1/drafts/${randomUUIDv7()}`, { body: { service: 'sms', request: message } }, admin))
   const bodies = () =>
-    sql<{ state: string, is_there: boolean }>`select state, body is not null as is_there from endpoint_callbacks
+    sql<{ state: string, is_there: boolean }>`select state, body is not null as is_there from outbox
       where dispatch_id = ${dispatchId}`.execute(owner).then(({ rows }) => rows)
   await until('its receiver is to be told', async () => (await bodies()).some((one) => one.is_there))
   await made(send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['demo@example.com'] } } }, admin))
