@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, type InputType, type ZlibOptions } from 'node:zlib'
 
@@ -22,18 +23,60 @@ export function precompress (bytes: Buffer): Precompressed {
   return { bytes, compressed: new Map() }
 }
 
+/** The same, which is not sent again to who has it. */
+export type Tagged = Precompressed & { etag: string }
+
+export function tagged (bytes: Buffer): Tagged {
+  return { ...precompress(bytes), etag: etagOf(bytes) }
+}
+
+/** One that is made again for whoever takes it as it is: only what is compressed is kept. */
+export function taggedOf (make: () => Buffer): Tagged {
+  return {
+    get bytes () {
+      return make()
+    },
+    compressed: new Map(),
+    etag: etagOf(make())
+  }
+}
+
+function etagOf (bytes: Buffer): string {
+  return `W/"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
+}
+
 /** Sends it compressed to whoever takes that (RFC 9110, 12.5.3). The type of the content is the caller's. */
 export async function sendPrecompressed (
   { headers }: FastifyRequest,
   reply: FastifyReply,
-  { bytes, compressed }: Precompressed
+  body: Precompressed
 ): Promise<FastifyReply> {
-  void reply.header('vary', 'accept-encoding')
+  varyByCoding(reply)
   const coding = codingFor(headers['accept-encoding'] ?? '')
-  if (coding === undefined) return reply.send(bytes)
-  const coded = compressed.get(coding) ?? codings[coding](bytes)
-  compressed.set(coding, coded)
+  if (coding === undefined) return reply.send(body.bytes)
+  const coded = body.compressed.get(coding) ?? codings[coding](body.bytes)
+  body.compressed.set(coding, coded)
   return reply.header('content-encoding', coding).send(await coded)
+}
+
+/** The same, and not again to who has it (RFC 9110, 13.1.2). */
+export async function sendTagged (request: FastifyRequest, reply: FastifyReply, body: Tagged): Promise<FastifyReply> {
+  const { etag } = body
+  void reply.headers({ etag, 'cache-control': 'no-cache' })
+  if (!isKept(request.headers['if-none-match'], etag)) return sendPrecompressed(request, reply, body)
+  varyByCoding(reply)
+  return reply.code(304).send()
+}
+
+function varyByCoding (reply: FastifyReply): void {
+  const given = reply.getHeader('vary')
+  void reply.header('vary', given === undefined ? 'accept-encoding' : `${String(given)}, accept-encoding`)
+}
+
+/** Weak or strong is the same here: both say what the body is. */
+function isKept (ifNoneMatch: string | undefined, etag: string): boolean {
+  const kept = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return kept.includes('*') || kept.includes(etag.replace(/^W\//, ''))
 }
 
 /** The coding that is wanted most. `*` stands for all that are not named; a weight of 0 refuses. */

@@ -1,12 +1,12 @@
 import { ErrorBody, usualVersion, type Version, versionNames } from '@dispatch/contract'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
 import { deprecationWarning } from '../hooks/headers.ts'
+import { sendTagged, type Tagged, tagged } from '../hooks/precompressed.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
-import { type ApiDocument, apiDocument, sendApiDocument } from './api-document.ts'
 import { callbackOperations } from './callback-operations.ts'
 import { compact } from './compact.ts'
 import { type Components, emptyComponents, nameSchemas, type OpenApiObject } from './components.ts'
@@ -16,6 +16,7 @@ import { documentResponses, type RouteResponses, routeResponsesOf } from './open
 import { whoMayAsk } from './permissions.ts'
 import { shareExamples, shareFields, shareParameters, shareParts } from './sharing.ts'
 import { type Part, parts, tags } from './tags.ts'
+import { tryFiles } from './try-files.ts'
 import { tryTheme } from './try-theme.ts'
 
 declare module 'fastify' {
@@ -72,19 +73,19 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
   })
   app.decorate('openapi', (version: Version) => inVersion(app.swagger(), version))
   // Serialised once, because it is large and anonymous clients may request it as often as they like.
-  const documents = new Map<string, ApiDocument>()
-  const documentOf = (version: Version, part?: Part): ApiDocument => {
+  const documents = new Map<string, Tagged>()
+  const documentOf = (version: Version, part?: Part): Tagged => {
     const name = `${version} ${part ?? ''}`
-    const document = documents.get(name) ?? apiDocument(part === undefined ? app.openapi(version) : partOf(app.openapi(version), part))
+    const document = documents.get(name) ?? serialised(part === undefined ? app.openapi(version) : partOf(app.openapi(version), part))
     documents.set(name, document)
     return document
   }
   const open = { config: { public: true }, schema: { hide: true } }
-  app.get('/openapi.json', open, (request, reply) => sendApiDocument(request, reply, documentOf(usualVersion)))
+  app.get('/openapi.json', open, (request, reply) => sendDocument(request, reply, documentOf(usualVersion)))
   for (const version of versionNames) {
-    app.get(`/openapi/${version}.json`, open, (request, reply) => sendApiDocument(request, reply, documentOf(version)))
+    app.get(`/openapi/${version}.json`, open, (request, reply) => sendDocument(request, reply, documentOf(version)))
     for (const part of partNames) {
-      app.get(`/openapi/${version}/${part}.json`, open, (request, reply) => sendApiDocument(request, reply, documentOf(version, part)))
+      app.get(`/openapi/${version}/${part}.json`, open, (request, reply) => sendDocument(request, reply, documentOf(version, part)))
     }
   }
   await app.register(async (pages) => {
@@ -95,6 +96,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
       reply.header('permissions-policy', permissionsPolicies.other)
       next()
     })
+    await pages.register(tryFiles)
     // The basic layout is the document alone, without a field for the address of another one.
     await pages.register(swaggerUi, {
       routePrefix: '/docs/try',
@@ -106,6 +108,12 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
 }, { name: 'openapi', fastify: '5.x' })
 
 const partNames = Object.keys(parts) as Part[]
+
+const serialised = (document: OpenApiObject): Tagged => tagged(Buffer.from(JSON.stringify(document)))
+
+function sendDocument (request: FastifyRequest, reply: FastifyReply, document: Tagged): Promise<FastifyReply> {
+  return sendTagged(request, reply.type('application/json; charset=utf-8'), document)
+}
 
 /** The pages load nothing from elsewhere; their library sets styles in the markup. */
 const pagePolicy = {

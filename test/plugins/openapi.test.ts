@@ -430,6 +430,13 @@ await t.test('the pages at /docs/try are readable without credentials and load n
   t.ok(sources.length > 0)
   for (const source of sources) {
     lacks(t, source, /^(https?:)?\/\//)
-    t.equal((await service.send('GET', new URL(source, 'http://x/docs/try/').pathname, {}, null)).status, 200, source)
+    const { pathname } = new URL(source, 'http://x/docs/try/')
+    const headers = { 'accept-encoding': 'br' }
+    const { status, headers: told } = await service.send('GET', pathname, { headers }, null)
+    t.equal(status, 200, source)
+    if (!/swagger-ui[-.a-z]*\.(?:js|css)$/.test(source)) continue
+    t.same([told.get('content-encoding'), told.get('vary')], ['br', 'accept-encoding'], source)
+    const kept = await service.send('GET', pathname, { headers: { ...headers, 'if-none-match': told.get('etag') ?? '' } }, null)
+    t.equal(kept.status, 304, `${source} is not sent again`)
   }
 })

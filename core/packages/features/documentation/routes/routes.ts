@@ -1,6 +1,7 @@
 import { latestVersion } from '@dispatch/contract'
 import { languageOf, stylesheet } from '@dispatch/plugins/console'
-import { type Html, html, permissionsPolicies, precompress, sendPrecompressed } from '@dispatch/plugins/routes'
+import { type Html, html, permissionsPolicies, precompress, sendPrecompressed, sendTagged, type Tagged, tagged,
+  taggedOf } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -43,12 +44,13 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
   const page = (given: Omit<Parameters<typeof layoutOf>[0], 'pages' | 'style'>): string =>
     layoutOf({ ...given, pages: documentation.pages(), style: stylePath }).markup
   // Each page is made once: they change with the release alone.
-  const made = new Map<string, string>()
-  const keep = (address: string, make: () => string): string => {
+  const made = new Map<string, Tagged>()
+  const kept = (address: string, make: () => Tagged): Tagged => {
     const known = made.get(address) ?? make()
     made.set(address, known)
     return known
   }
+  const keep = (address: string, make: () => string): Tagged => kept(address, () => tagged(Buffer.from(make())))
 
   const start = {
     en: () => page({ title: 'Documentation', address: 'en', main: startOf(documentation), other: 'fr' }),
@@ -59,10 +61,10 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     void reply.header('vary', 'accept-language, cookie')
     return languageOf(request).code === 'fr'
       ? reply.header('cache-control', 'no-cache').redirect('/docs/fr')
-      : reply.headers(pageHeaders).send(keep('en', start.en))
+      : sendTagged(request, reply.headers(pageHeaders), keep('en', start.en))
   })
-  app.get('/docs/en', { schema }, async (_request, reply) => reply.headers(pageHeaders).send(keep('en', start.en)))
-  app.get('/docs/fr', { schema }, async (_request, reply) => reply.headers(pageHeaders).send(keep('fr', start.fr)))
+  app.get('/docs/en', { schema }, async (request, reply) => sendTagged(request, reply.headers(pageHeaders), keep('en', start.en)))
+  app.get('/docs/fr', { schema }, async (request, reply) => sendTagged(request, reply.headers(pageHeaders), keep('fr', start.fr)))
   app.get('/docs/', { schema }, async (_request, reply) => reply.redirect('/docs', 301))
   app.get('/docs/reference/', { schema }, async (_request, reply) => reply.redirect('/docs/reference', 301))
   for (const path of moved) {
@@ -98,7 +100,8 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     return reply.type(path.endsWith('.svg') ? 'image/svg+xml' : 'image/png').header('cache-control', 'no-cache').send(bytes)
   })
 
-  app.get<At>('/docs/*', { schema }, async ({ params: { '*': path } }, reply) => {
+  app.get<At>('/docs/*', { schema }, async (request, reply) => {
+    const { '*': path } = request.params
     const found = documentation.page(path.replace(/\.md$/, ''))
     if (found === undefined) return missing(reply, page(path.startsWith('fr/') ? nowhere.fr : nowhere.en))
     if (path.endsWith('.md')) {
@@ -107,7 +110,9 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     const { address, title, language, other } = found
     const make = (): string => page({ title, address, main: documentation.markup(found), language, other })
     // Those of the reference are many, and made of what is in memory.
-    return reply.headers(pageHeaders).send(found.section === 'Reference' && found.file === undefined ? make() : keep(address, make))
+    const isMade = found.section === 'Reference' && found.file === undefined
+    const body = isMade ? kept(address, () => taggedOf(() => Buffer.from(make()))) : keep(address, make)
+    return sendTagged(request, reply.headers(pageHeaders), body)
   })
 
   app.get('/llms.txt', { schema },
