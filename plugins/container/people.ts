@@ -24,6 +24,7 @@ export const people: Factories<keyof People> = {
       database: get('database'),
       credentials: get('credentials'),
       accessEnds: get('accessEnds'),
+      verifications: get('verifications'),
       now: get('now')
     }),
   keyAdministration: (get) =>

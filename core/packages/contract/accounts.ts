@@ -78,6 +78,17 @@ export const UserView = Type.Object({
 }, { title: 'User' })
 export type UserView = Static<typeof UserView>
 
+/** A user, with the ways in that end where somebody ends them. */
+export const UserDetail = Type.Object({
+  ...UserView.properties,
+  ways: Type.Object({
+    sessions: Type.Integer({ minimum: 0, description: 'At the console, those that have not expired.' }),
+    keys: Type.Integer({ minimum: 0, description: 'Of the API, those that are not revoked.' }),
+    factors: Type.Integer({ minimum: 0, description: 'Second factors: apps that make codes, and passkeys.' })
+  })
+}, { title: 'UserDetail' })
+export type UserDetail = Static<typeof UserDetail>
+
 /** The body with which a user changes their own password. */
 export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024, examples: ['demo-password'] }), password: NewPassword }, {
   ...closed,

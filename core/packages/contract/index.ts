@@ -1,7 +1,7 @@
 /** What clients of the API see: schemas of requests and answers, the one table of errors, the states, the versions. */
 export { AccountEmail, AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, LimitsView, NewCompanyBody,
   NewPassword, NewPasswordAccount, NewUserBody, PasswordBody, type Role, RoleName, SettingsBody, SettingsView, UsableServices, UserChanges,
-  UserView } from './accounts.ts'
+  UserDetail, UserView } from './accounts.ts'
 export { Login, LoginResponse } from './auth.ts'
 export { BatchView } from './batches.ts'
 export { EndpointCallbackQuery, EndpointChanges, EndpointTest, EndpointView, Endpoints, NewEndpointBody, NewEndpointView, ResendBody,

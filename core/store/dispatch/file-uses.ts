@@ -1,15 +1,20 @@
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 
-/** Which of these files are named by something of a company that waits, such as a draft: they are kept as long. */
-export type FileUse = (companyId: number, fileIds: readonly string[]) => Promise<readonly string[]>
+/** Which of these files are named by what waits of a company, such as drafts, each by how many: they are kept as long. */
+export type FileUse = (companyId: number, fileIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 
-/** Which of these files are named in requests that wait. `requests`: a query of one column, each a request in JSON. */
-export async function filesNamedIn (queries: CompanyQueries, requests: RawBuilder<unknown>, fileIds: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`select distinct lower(found[1]) as id from (${requests}) as waiting (request),
-    regexp_matches(request::text, '"fileId": ?"([0-9a-fA-F-]{36})"', 'g') as found
-    where lower(found[1]) = any (${[...fileIds]}::text[])`.execute(queries)
-  return rows.map(({ id }) => id)
+/** By how many requests that wait each of these files is named. `requests`: a query of one column, each a request in JSON. */
+export async function filesNamedIn (
+  queries: CompanyQueries,
+  requests: RawBuilder<unknown>,
+  fileIds: readonly string[]
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ id: string, count: number }>`select id, count(*)::integer from (${requests}) as waiting (request),
+    lateral (select distinct lower(found[1]) as id
+      from regexp_matches(request::text, '"fileId": ?"([0-9a-fA-F-]{36})"', 'g') as found) as named
+    where id = any (${[...fileIds]}::text[]) group by id`.execute(queries)
+  return new Map(rows.map(({ id, count }) => [id, count]))
 }
 
 /** Those of dispatches that are sent later, and of steps that wait for an event or may be tried again after it. */

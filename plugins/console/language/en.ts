@@ -133,6 +133,7 @@ export const en = {
   factorRemove: 'Remove the second factor',
   factorRemoveIntro: 'Then the password alone signs you in. Your other sessions end.',
   factorReset: 'Remove the second factor',
+  factorsSetUp: 'Apps and passkeys',
   factorResetIntro: 'For a user who has lost it: the password alone signs them in again. All their sessions end.',
   reset: 'If somebody else has got in',
   resetIntro: 'The audit log tells what was changed, and which e-mail address the user had before.',

@@ -137,6 +137,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   factorRemove: 'Retirer le second facteur',
   factorRemoveIntro: 'Le mot de passe seul vous connecte alors. Vos autres sessions se terminent.',
   factorReset: 'Retirer le second facteur',
+  factorsSetUp: 'Applications et clés d’accès',
   factorResetIntro: 'Pour un utilisateur qui l’a perdu : le mot de passe seul le connecte de nouveau. Toutes ses sessions se terminent.',
   reset: 'Si quelqu’un d’autre est entré',
   resetIntro: 'Le journal d’audit dit ce qui a été changé, et quelle adresse e-mail l’utilisateur avait avant.',

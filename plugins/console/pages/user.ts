@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { secretIn } from '../form/body.ts'
 import { radioField, textField } from '../form/fields.ts'
 import { optionsFor, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type UserView } from '../session/api.ts'
+import { ApiRefused, type UserDetail, type UserView } from '../session/api.ts'
 import { serviceNames } from '../session/services.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
@@ -56,19 +56,39 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 async function factorReset (request: ConfirmRequest): Promise<Confirmation> {
-  const { factorReset: button, factorResetIntro } = visitOf(request).words
-  return await asked(request, { button, says: [factorResetIntro] })
+  const { words } = visitOf(request)
+  const { factorReset: button, factorResetIntro } = words
+  return await asked(request, { button, says: [factorResetIntro] }, ({ factors, sessions }) => [
+    [words.factorsSetUp, factors],
+    [words.sessions, sessions]
+  ])
 }
 
 async function endOfWays (request: ConfirmRequest): Promise<Confirmation> {
-  const { resetNow: button, resetAsk } = visitOf(request).words
-  return await asked(request, { button, says: [resetAsk] })
+  const { words } = visitOf(request)
+  const { resetNow: button, resetAsk } = words
+  return await asked(request, { button, says: [resetAsk] }, ({ factors, sessions, keys }) => [
+    [words.sessions, sessions],
+    [words.keys, keys],
+    [words.factorsSetUp, factors]
+  ])
 }
 
-async function asked (request: ConfirmRequest, { button, says }: Pick<Confirmation, 'button' | 'says'>): Promise<Confirmation> {
+/** `touches`: what of the user's ways in ends. */
+async function asked (
+  request: ConfirmRequest,
+  { button, says }: Pick<Confirmation, 'button' | 'says'>,
+  touches: (ways: UserDetail['ways']) => Confirmation['touches']
+): Promise<Confirmation> {
   const { words, api } = visitOf(request)
-  const { id, email } = await api.read<UserView>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
-  return { title: `${button}${words.colon}${email}`, says, button, back: `/console/company/users/${String(id)}` }
+  const { id, email, ways } = await api.read<UserDetail>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
+  return {
+    title: `${button}${words.colon}${email}`,
+    says,
+    touches: touches(ways) ?? [],
+    button,
+    back: `/console/company/users/${String(id)}`
+  }
 }
 
 /** What a form says of a user: the address, the role, the services. */

@@ -14,7 +14,7 @@ export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckVi
   CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView,
   KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewKeyView, NoticeView, ProcessView,
   ProviderView, QueueView, RecoveryCodesView, RequestView, SayingsView, SecondFactorView, SessionView, SettingsView, StatisticsView,
-  UserView, ValidationResponse, VendorCallView } from '@dispatch/contract'
+  UserDetail, UserView, ValidationResponse, VendorCallView } from '@dispatch/contract'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -1,4 +1,4 @@
-import { DispatchError, type NewUserBody, type Role, type UserChanges, type UserView } from '@dispatch/contract'
+import { DispatchError, type NewUserBody, type Role, type UserChanges, type UserDetail, type UserView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { type Actor, normaliseEmail } from '../access/account.ts'
 import type { Credentials } from '../access/credentials.ts'
@@ -6,7 +6,8 @@ import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword, unusableHash } from '../access/passwords.ts'
 import { coversServices, rolesUpTo } from '../access/permissions.ts'
 import type { AuditAuthor } from '../audit/audit.ts'
-import { type AccessEnd, resetAccess } from '../store/access.ts'
+import { type AccessEnd, countWays, resetAccess } from '../store/access.ts'
+import type { FactorStore } from '../store/second-factors.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/users.ts'
 import { refuseDomainOfOther } from './domains.ts'
 
@@ -16,7 +17,7 @@ export type Requester = { actor: Actor, author: AuditAuthor }
 /** The administration of a company's users. Users with a higher role than the actor's, and users of other companies, are not visible. */
 export type Users = {
   list: (actor: Actor, page: { limit: number, after?: string }) => Promise<UserView[]>
-  find: (actor: Actor, userId: number) => Promise<UserView | undefined>
+  find: (actor: Actor, userId: number) => Promise<UserDetail | undefined>
   /**
    * Throws `forbidden` for a role above the actor's, or for services that the actor does not have; `conflict` for an e-mail address that
    * another user of the company has; `validation_failed` for a bad password.
@@ -42,11 +43,13 @@ type Options = {
   credentials: Credentials
   /** What ends a way in, of each feature that brings one. */
   accessEnds: readonly AccessEnd[]
+  /** Where features keep the second factors of users. */
+  verifications: readonly FactorStore[]
   now: () => Date
 }
 
 /** Creates the administration of users. What its functions throw is said at {@link Users}. */
-export function createUsers ({ database, credentials, accessEnds, now }: Options): Users {
+export function createUsers ({ database, credentials, accessEnds, verifications, now }: Options): Users {
   async function requireCurrent (
     { userId, email, current }: { userId: number, email: string, current: string },
     { address }: AuditAuthor
@@ -76,7 +79,8 @@ export function createUsers ({ database, credentials, accessEnds, now }: Options
 
     async find ({ companyId, role }, userId) {
       const user = await findUser(database, { companyId, userId })
-      return user !== undefined && rolesUpTo(role).includes(user.role) ? viewOf(user) : undefined
+      if (user === undefined || !rolesUpTo(role).includes(user.role)) return undefined
+      return { ...viewOf(user), ways: await countWays(database, verifications, { companyId, userId }) }
     },
 
     async create ({ actor, author }, { email, password, role, services }) {

@@ -190,6 +190,6 @@ export async function readPresences ({ owner, now }: Database, keys: readonly st
   return new Map(rows.map(({ key, stays }) => [key, stays]))
 }
 
-function lasting (now: SqlTimestamp, { longest, idle }: SessionLimits) {
+export function lasting (now: SqlTimestamp, { longest, idle }: SessionLimits) {
   return sql<boolean>`sessions.created_at > ${addSeconds(now, -longest)} and used_at > ${addSeconds(now, -idle)}`
 }

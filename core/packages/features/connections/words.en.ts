@@ -21,6 +21,7 @@ export const words = {
   oauthAppKept: 'A secret is stored. Leave this empty to keep it.',
   oauthAppSave: 'Save',
   oauthAppRemove: 'Remove',
+  oauthAppConnections: 'Accounts that are connected by it',
   oauthAppRemoveIntro: 'Companies stay connected until their tokens have to be renewed.',
   oauthApp_missing: 'not registered',
   oauthApp_ready: 'registered',

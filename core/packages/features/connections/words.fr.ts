@@ -23,6 +23,7 @@ export const words: Record<keyof typeof en, string> = {
   oauthAppKept: 'Un secret est enregistré. Laissez ce champ vide pour le garder.',
   oauthAppSave: 'Enregistrer',
   oauthAppRemove: 'Supprimer',
+  oauthAppConnections: 'Comptes connectés par lui',
   oauthAppRemoveIntro: 'Les sociétés restent reliées jusqu’au renouvellement de leurs jetons.',
   oauthApp_missing: 'non enregistrée',
   oauthApp_ready: 'enregistrée',

@@ -18,5 +18,6 @@ export const words = {
   filesRemove: 'Remove the files',
   fileRemove: 'Remove',
   fileRemoveOf: 'Remove {name}',
+  fileWaiting: 'What waits and needs it',
   fileRemoveIntro: 'What names it and is not sent yet fails. The file must be uploaded again to be sent.'
 }

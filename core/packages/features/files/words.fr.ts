@@ -19,5 +19,6 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   filesRemove: 'Supprimer les fichiers',
   fileRemove: 'Supprimer',
   fileRemoveOf: 'Supprimer {name}',
+  fileWaiting: 'Ce qui attend et en a besoin',
   fileRemoveIntro: 'Les envois en attente qui le désignent échoueront. Pour s’en servir encore, il faudra le charger de nouveau.'
 }

@@ -56,10 +56,15 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
       confirms: async (request) => {
         const visit = visitOf(request)
         const { words } = visit
-        const { name } = await read(visit, request.params.id)
+        const { name, kind, emails, callback, chat } = await read(visit, request.params.id)
         return {
           title: fill(words.alertRemoveTitle, { name }),
           says: [words.alertRemoveWhat],
+          touches: [
+            [words.alertKind, words[`alertKind_${kind}`]],
+            [words.alertEmails, emails.length],
+            [words.alertTells, [...callback ? [words.alertWay_callback] : [], ...chat === null ? [] : [words.alertWay_chat]].join(', ')]
+          ],
           button: words.alertRemove,
           back: `${at}/${request.params.id}`
         }

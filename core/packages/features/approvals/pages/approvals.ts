@@ -86,11 +86,11 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
 /** Asks before something is taken back. */
 async function withdrawal (request: ConfirmRequest): Promise<Confirmation> {
   const { words } = visitOf(request)
-  const { service, recipient } = await read(request)
+  const { service, recipient, rows } = await read(request)
   return {
     title: `${words.approvalWithdraw}${words.colon}${servicesOf(words, service)}`,
     says: [words.approvalWithdrawIntro],
-    touches: [[words.recipient, recipient]],
+    touches: [[words.recipient, recipient], [words.approvalRowsCount, rows]],
     button: words.approvalWithdraw,
     back: `${at}/${encodeURIComponent(request.params.id)}`
   }

@@ -21,9 +21,10 @@ export async function noteFiles (queries: CompanyQueries, { companyId, batchId }
 export function batchFileUse (database: Database): FileUse {
   return (companyId, fileIds) =>
     database.company(companyId, async (queries) => {
-      const { rows } = await sql<{ file_id: string }>`select distinct file_id from batch_files join batches using (company_id, batch_id)
+      const { rows } = await sql<{ file_id: string, count: number }>`select file_id, count(distinct batch_id)::integer
+        from batch_files join batches using (company_id, batch_id)
         where company_id = ${companyId} and file_id = any (${[...fileIds]}::uuid[])
-          and status not in ('finished', 'cancelled', 'refused')`.execute(queries)
-      return rows.map((row) => row.file_id)
+          and status not in ('finished', 'cancelled', 'refused') group by file_id`.execute(queries)
+      return new Map(rows.map((row) => [row.file_id, row.count]))
     })
 }

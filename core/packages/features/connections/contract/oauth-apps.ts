@@ -11,7 +11,11 @@ export const OAuthAppView = Type.Object({
   state: Type.Enum(['missing', 'ready', 'hosts_changed'], {
     description: '`hosts_changed`: the provider would send the secret to other hosts than when it was given. Give it again.'
   }),
-  changedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()])
+  changedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  connections: Type.Integer({
+    minimum: 0,
+    description: 'How many accounts of companies are connected with the provider in this environment.'
+  })
 }, { title: 'OAuthApp' })
 export type OAuthAppView = Static<typeof OAuthAppView>
 

@@ -43,9 +43,19 @@ export const oauthAppPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Asks before a client is removed. */
-function removal (request: ConfirmRequest): Confirmation {
-  const { oauthAppRemove: button, oauthAppRemoveIntro, colon } = wordsOf(visitOf(request).words)
-  return { title: `${button}${colon}${request.params.code}`, says: [oauthAppRemoveIntro], button, back: at }
+async function removal (request: ConfirmRequest): Promise<Confirmation> {
+  const visit = visitOf(request)
+  const { oauthAppRemove: button, oauthAppRemoveIntro, oauthAppConnections, colon } = wordsOf(visit.words)
+  const { data } = await visit.api.read<{ data: OAuthAppView[] }>(api)
+  const sandbox = request.body.get('sandbox') === 'true'
+  const app = data.find((one) => one.code === request.params.code && one.sandbox === sandbox)
+  return {
+    title: `${button}${colon}${app?.name ?? request.params.code}`,
+    says: [oauthAppRemoveIntro],
+    touches: [[oauthAppConnections, app?.connections]],
+    button,
+    back: at
+  }
 }
 
 /** The page has a form for each client, each field a name of its own. */

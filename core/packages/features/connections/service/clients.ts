@@ -6,7 +6,7 @@ import { clientHosts, clientOf, type ConnectedClient, type Host, type Manifest, 
 import { token } from '@dispatch/plugins/feature'
 import { isDeepStrictEqual } from 'node:util'
 import type { OAuthAppBody, OAuthAppView } from '../contract/oauth-apps.ts'
-import { deleteOAuthApp, listOAuthApps, type OAuthApp, storeOAuthApp } from '../store/oauth-apps.ts'
+import { type Connected, countConnections, deleteOAuthApp, listOAuthApps, type OAuthApp, storeOAuthApp } from '../store/oauth-apps.ts'
 
 type Which = { manifest: Manifest, sandbox: boolean }
 
@@ -48,7 +48,7 @@ export function createClients ({ database, keyring, host, redirectUri, now }: Op
   const find = async ({ code, sandbox }: Pick<OAuthApp, 'code' | 'sandbox'>): Promise<OAuthApp | undefined> =>
     (await listOAuthApps(database)).find((app) => app.code === code && app.sandbox === sandbox)
 
-  function viewOf ({ manifest, sandbox }: Which, app: OAuthApp | undefined): OAuthAppView {
+  function viewOf ({ manifest, sandbox }: Which, app: OAuthApp | undefined, connected: Connected): OAuthAppView {
     const { code, name } = manifest
     return {
       code,
@@ -58,7 +58,10 @@ export function createClients ({ database, keyring, host, redirectUri, now }: Op
       clientId: app?.clientId ?? null,
       hasSecret: app !== undefined && app.clientSecret !== null,
       state: app === undefined ? 'missing' : isFor(app, manifest) ? 'ready' : 'hosts_changed',
-      changedAt: app?.changedAt.toISOString() ?? null
+      changedAt: app?.changedAt.toISOString() ?? null,
+      connections: connected
+        .filter((one) => one.code === code && (one.sandbox === sandbox || manifest.sandbox?.kind !== 'configuration'))
+        .reduce((sum, { count }) => sum + count, 0)
     }
   }
 
@@ -80,8 +83,9 @@ export function createClients ({ database, keyring, host, redirectUri, now }: Op
 
     async list () {
       const apps = await listOAuthApps(database)
+      const connected = await countConnections(database)
       return needed().map((which) =>
-        viewOf(which, apps.find(({ code, sandbox }) => code === which.manifest.code && sandbox === which.sandbox))
+        viewOf(which, apps.find(({ code, sandbox }) => code === which.manifest.code && sandbox === which.sandbox), connected)
       )
     },
 
@@ -97,7 +101,7 @@ export function createClients ({ database, keyring, host, redirectUri, now }: Op
       const clientSecret = given === undefined ? kept : given === null ? null : keyring.seal(given, contextOf({ code, sandbox }))
       const app = { code, sandbox, clientId, clientSecret, hosts: clientHosts(which.manifest), changedAt: at }
       await storeOAuthApp(database, app, author.companyId, { author, at })
-      return viewOf(which, app)
+      return viewOf(which, app, await countConnections(database))
     },
 
     async remove (code, sandbox, author) {

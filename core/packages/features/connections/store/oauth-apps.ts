@@ -1,7 +1,7 @@
 import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { Envelope } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import type { ColumnType, Generated } from 'kysely'
+import { type ColumnType, type Generated, sql } from 'kysely'
 
 type Tables = {
   oauth_apps: {
@@ -38,6 +38,15 @@ export async function listOAuthApps ({ owner }: Database): Promise<OAuthApp[]> {
     hosts: row.hosts,
     changedAt: row.changed_at
   }))
+}
+
+export type Connected = readonly { code: string, sandbox: boolean, count: number }[]
+
+/** How many accounts of all companies are connected with each provider, and with its environment for tests. */
+export async function countConnections ({ owner }: Database): Promise<Connected> {
+  const { rows } = await sql<Connected[number]>`select provider_code as code, sandbox, count(*)::integer from connections
+    join configurations using (company_id, account) group by provider_code, sandbox`.execute(owner)
+  return rows
 }
 
 /** Stores a client; the audit log of the company of who does it notes that. */

@@ -130,6 +130,8 @@ await t.test('in the console it is a page of the operator', async (t) => {
   const page = await open('/oauth-apps', cookie)
   contains(t, page.body, 'https://dispatch.example.com/api/connect/common/callback')
   lacks(t, page.body, secret)
+  has(t, await list(), { body: { data: [{ connections: 2 }] } })
+  contains(t, (await post('/oauth-apps/common/remove', { sandbox: 'false' }, cookie)).body, '<dd>2</dd>')
   const typed = { sandbox: 'false', 'clientId-common': 'from-the-console', 'clientSecret-common': 'console-secret-91' }
   t.equal((await post('/oauth-apps/common', typed, cookie)).headers.get('location'), '/console/oauth-apps')
   has(t, await list(), { body: { data: [{ clientId: 'from-the-console', hasSecret: true }] } })

@@ -42,3 +42,13 @@ export const FileView = Type.Object({
   title: 'UploadedFile'
 })
 export type FileView = Static<typeof FileView>
+
+/** One file, with what would miss it. */
+export const FileDetail = Type.Object({
+  ...FileView.properties,
+  waiting: Type.Integer({
+    minimum: 0,
+    description: 'How many that have not been sent name it: drafts, batches, proposals, what waits for an approval or its time.'
+  })
+}, { title: 'UploadedFileDetail' })
+export type FileDetail = Static<typeof FileDetail>

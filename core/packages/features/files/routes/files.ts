@@ -3,13 +3,13 @@ import { DispatchError, page, UuidPageQuery } from '@dispatch/contract'
 import { compileValidator, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { FileForm, FileView, UploadQuery } from '../contract/files.ts'
+import { FileDetail, FileForm, FileView, UploadQuery } from '../contract/files.ts'
 import type { UploadedFiles } from '../service/files.ts'
 import { takeFile } from './upload.ts'
 
 const tags = ['Documents']
 /** A file as a client reads it, for the documentation. */
-const example: FileView = {
+const example: FileDetail = {
   id: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90',
   filename: 'terms.pdf',
   contentType: 'application/pdf',
@@ -17,7 +17,8 @@ const example: FileView = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   userId: 7,
   createdAt: '2026-11-27T08:00:00.000Z',
-  expiresAt: '2026-11-28T08:00:00.000Z'
+  expiresAt: '2026-11-28T08:00:00.000Z',
+  waiting: 2
 }
 
 type Named = { Params: { id: string } }
@@ -53,7 +54,7 @@ export const filesRoutes: FastifyPluginCallbackTypebox<{ uploadedFiles: Uploaded
       operationId: 'readFile',
       tags,
       summary: 'Tells what is known of an uploaded file.',
-      response: { 200: { ...FileView, examples: [example] } }
+      response: { 200: { ...FileDetail, examples: [example] } }
     }
   }, async ({ actor, params: { id } }) => {
     const file = await uploadedFiles.read(actor, uuidIn(id, 'file'))

@@ -6,7 +6,7 @@ import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
 import type { Readable } from 'node:stream'
-import { type FileView, maxFiles } from '../contract/files.ts'
+import { type FileDetail, type FileView, maxFiles } from '../contract/files.ts'
 import { addFile, companyIds, type EndingFile, endingFiles, type FilePlace, type FileRow, findFile, forgetFiles, hideFile, keepFiles,
   type Lacking, lackingFor, listFiles, recordedFiles, type Removable, setExpiry, takeExpired } from '../store/files.ts'
 import type { Scan } from './scan.ts'
@@ -21,7 +21,7 @@ export type UploadedFiles = FileShelf & {
   add: (actor: Actor, file: { bytes: Readable, filename: string, contentType: string }) => Promise<FileView>
   list: (actor: Actor, page: { limit: number, after?: string | undefined }) => Promise<FileView[]>
   /** Undefined where there is none that the actor may see. */
-  read: (actor: Actor, fileId: string) => Promise<FileView | undefined>
+  read: (actor: Actor, fileId: string) => Promise<FileDetail | undefined>
   /** Answers whether there was one. A dispatch that still waits for it fails. */
   remove: (actor: Actor, fileId: string) => Promise<boolean>
   /** Keeps what something that waits still names; removes what has expired, and bytes that were never recorded. */
@@ -94,13 +94,22 @@ async function keepNamed (parts: Parts): Promise<void> {
   do {
     const page = await endingFiles(database, { soon: later(parts, soon), far, after, limit: together })
     for (const [companyId, rows] of Map.groupBy(page, (row) => row.company_id)) {
-      const named = new Set((await Promise.all(uses.map((use) => use(companyId, rows.map((row) => row.file_id))))).flat())
+      const named = await namedOf(uses, companyId, rows.map((row) => row.file_id))
       const isFar = ({ expires_at: until }: EndingFile): boolean => until > far
       await setExpiry(database, companyId, rows.filter((row) => named.has(row.file_id) && !isFar(row)), later(parts, unused))
       await setExpiry(database, companyId, rows.filter((row) => !named.has(row.file_id) && isFar(row)), later(parts, used))
     }
     after = page.length < together ? undefined : page.at(-1)
   } while (after !== undefined)
+}
+
+/** By how many that wait each of these files is named. */
+async function namedOf (uses: readonly FileUse[], companyId: number, fileIds: readonly string[]): Promise<Map<string, number>> {
+  const named = new Map<string, number>()
+  for (const of of await Promise.all(uses.map((use) => use(companyId, fileIds)))) {
+    for (const [id, count] of of) named.set(id, (named.get(id) ?? 0) + count)
+  }
+  return named
 }
 
 async function removeExpired ({ database, now, files }: Parts): Promise<void> {
@@ -177,7 +186,9 @@ export function createUploadedFiles (parts: Parts): UploadedFiles {
 
     async read (actor, fileId) {
       const row = await visible(parts, actor, fileId)
-      return row && viewOf(row)
+      if (row === undefined) return undefined
+      const named = await namedOf(parts.uses, actor.companyId, [row.file_id])
+      return { ...viewOf(row), waiting: named.get(row.file_id) ?? 0 }
     },
 
     async remove (actor, fileId) {

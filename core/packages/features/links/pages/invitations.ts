@@ -56,6 +56,11 @@ async function withdrawal (request: ConfirmRequest): Promise<Confirmation> {
   return {
     title: fill(words.invitationWithdrawFull, { email: invitation?.email ?? request.params.id }),
     says: [words.invitationWithdrawIntro],
+    touches: invitation === undefined ? [] : [
+      [words.role, wordFor(words, 'rights', invitation.role)],
+      [words.services, invitation.services.includes('*') ? words.allServices : invitation.services.length],
+      [words.linkUntil, invitation.expired ? words.invitationExpired : invitation.expiresAt.slice(0, 10)]
+    ],
     button: words.invitationWithdraw,
     back: at
   }

@@ -1,4 +1,4 @@
-import { errorOf, fill, type Html, html, notice, numberOf, page, type Query, said, table, textField, type Typed, wordFor,
+import { errorOf, fill, type Html, html, notice, numberOf, page, type Query, said, table, textField, type Typed, withQuery, wordFor,
   type Words as ConsoleWords, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { keptServices, type RetentionView } from '../contract/retention.ts'
@@ -26,11 +26,13 @@ export const retentionPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Sent>('/privacy/retention', {
     config: {
-      confirms (request) {
-        const { words } = visitOf(request)
+      async confirms (request) {
+        const visit = visitOf(request)
+        const { words } = visit
         return {
           title: words.retentionAsk,
           says: [words.retentionWhat, words.retentionStays],
+          touches: await touched(visit, retentionIn(request.body)),
           button: words.retentionSave,
           back: at
         }
@@ -45,14 +47,44 @@ export const retentionPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
+/** For which services data are kept for fewer days, and how many dispatches of each are older than that. */
+async function touched (
+  { words, api }: Visit,
+  { days, services }: ReturnType<typeof retentionIn>
+): Promise<(readonly [string, string])[]> {
+  const { operatorDays, inEffect } = await api.read<RetentionView>(apiPath)
+  const changes = keptServices.map((name) => {
+    const wanted = services[name] ?? days ?? operatorDays
+    return {
+      name,
+      before: inEffect[name] ?? operatorDays,
+      after: Math.min(typeof wanted === 'number' ? wanted : operatorDays, operatorDays)
+    }
+  })
+  const shorter = changes.filter(({ before, after }) => after < before)
+  return await Promise.all(shorter.map(async ({ name, before, after }) => {
+    const to = new Date(Date.now() - after * day).toISOString()
+    const { data, nextCursor } = await api.read<{ data: unknown[], nextCursor: string | null }>(
+      withQuery('/api/v1/dispatches', { service: name, to, limit: '100' })
+    )
+    const older = `${String(data.length)}${nextCursor === null ? '' : '+'}`
+    return [wordFor(words, 'service', name), fill(words.retentionFewer, { before, after, older })] as const
+  }))
+}
+
+const day = 86_400_000
+
 /** The days in a form. What is no number is sent as it was typed: the API says what is wrong with it. */
-function retentionIn (body: URLSearchParams): object {
+function retentionIn (body: URLSearchParams): { days: number | string | null, services: Readonly<Record<string, number | string>> } {
   const typed = (name: string): number | string | undefined => {
     const text = (body.get(name) ?? '').trim()
     if (text === '') return undefined
     return /^\d{1,9}$/.test(text) ? Number(text) : text
   }
-  const services = Object.fromEntries(keptServices.map((name) => [name, typed(name)] as const).filter(([, days]) => days !== undefined))
+  const services = Object.fromEntries(keptServices.flatMap((name) => {
+    const days = typed(name)
+    return days === undefined ? [] : [[name, days] as const]
+  }))
   return { days: typed('days') ?? null, services }
 }
 

@@ -1,0 +1,86 @@
+import { randomUUIDv7 } from 'node:crypto'
+import t from 'tap'
+import { words as ofAlerts } from '../../core/packages/features/alerts/words.en.ts'
+import { words as ofFiles } from '../../core/packages/features/files/words.en.ts'
+import { words as ofLinks } from '../../core/packages/features/links/words.en.ts'
+import { languages, wordFor } from '../../plugins/console/language/language.ts'
+import { contains, has } from '../support/matching.ts'
+import { startService } from '../support/service.ts'
+import { openConsole } from './support/console.ts'
+
+const { en } = languages
+let daysAgo = 0
+const now = (): Date => new Date(Date.now() - daysAgo * 86_400_000)
+/** An id of that time: lists know the time of dispatches by their ids. */
+const newId = (): string => {
+  const time = now().getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${randomUUIDv7().slice(13)}`
+}
+const service = await startService(t, { replacements: { newId, now } })
+const { send } = service
+const { post, signIn } = openConsole(service)
+const { admin, member } = await service.company('counted')
+const cookie = await signIn(admin)
+
+/** A fact of the page that asks. */
+const fact = (name: string, value: string): string => `<dt>${name}</dt><dd>${value}</dd>`
+
+async function asked (path: string, fields: Record<string, string>, ...facts: [string, string][]): Promise<void> {
+  const { status, body } = await post(path, fields, cookie)
+  t.equal(status, 200, path)
+  for (const [name, value] of facts) contains(t, body, fact(name, value), path)
+}
+
+await t.test('who removes a file reads how many that wait need it', async () => {
+  const { body: { id } } = await send('POST', '/api/v1/files?filename=terms.txt', {
+    body: 'Terms',
+    headers: { 'content-type': 'text/plain' }
+  }, admin)
+  await asked(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '0'])
+  for (const note of ['one', 'two']) {
+    const request = { note, email: { attachments: [{ fileId: id }, { fileId: id }] } }
+    await send('POST', '/api/v1/drafts', { body: { service: 'email', request } }, admin)
+  }
+  await asked(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '2'])
+})
+
+await t.test('who removes an alert reads to how many it tells what', async () => {
+  const { body: { id } } = await send('POST', '/api/v1/alerts', {
+    body: { name: 'Doubts', kind: 'doubt', minutes: 60, emails: [admin.email, member.email], callback: true }
+  }, admin)
+  await asked(`/alerts/${id}/remove`, {}, [ofAlerts.alertKind, ofAlerts.alertKind_doubt], [ofAlerts.alertEmails, '2'], [
+    ofAlerts.alertTells,
+    ofAlerts.alertWay_callback
+  ])
+})
+
+await t.test('who withdraws an invitation reads what it would have given', async () => {
+  const { body: { id, expiresAt } } = await send('POST', '/api/v1/company/invitations', {
+    body: { email: 'guest@counted.example.com', role: 'member', services: ['sms', 'email'] }
+  }, admin)
+  await asked(`/company/invitations/${id}/withdraw`, {}, [en.services, '2'], [ofLinks.linkUntil, String(expiresAt).slice(0, 10)])
+})
+
+await t.test('who ends the ways in of a user reads how many there are', async (t) => {
+  await signIn(member)
+  await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, member)
+  const { data } = (await send('GET', '/api/v1/users', {}, admin)).body
+  const { id } = (data as { id: number, email: string }[]).find(({ email }) => email === member.email) ?? { id: 0 }
+  await send('POST', '/api/v1/my/second-factor', {}, member)
+  has(t, (await send('GET', `/api/v1/users/${id}`, {}, admin)).body, { ways: { sessions: 1, keys: 1, factors: 0 } })
+  await asked(`/company/users/${id}/reset`, {}, [en.sessions, '1'], [en.keys, '1'], [en.factorsSetUp, '0'])
+  await asked(`/company/users/${id}/second-factor`, {}, [en.factorsSetUp, '0'], [en.sessions, '1'])
+})
+
+await t.test('who keeps data for fewer days reads how many dispatches are older', async () => {
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin)
+  daysAgo = 10
+  for (const message of ['one', 'two']) {
+    await send('POST', '/api/sms', { body: { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message } } }, admin)
+  }
+  daysAgo = 0
+  await asked('/privacy/retention', { days: '30', sms: '7' }, ['SMS', '90 → 7 days; dispatches that are older: 2'], [
+    wordFor(en, 'service', 'email'),
+    '90 → 30 days; dispatches that are older: 0'
+  ])
+})
