@@ -5,6 +5,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { noteCallback } from '../../core/packages/features/callbacks/store/outbox.ts'
+import { usage } from '../../core/packages/features/usage/service/usage.ts'
 import { parts } from '../../plugins/openapi/tags.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
@@ -19,8 +20,9 @@ await provide(folder, 'sample')
 const receiver = await createVendor()
 t.teardown(receiver.close)
 receiver.answer({ status: 200 })
+// Nothing but these tests changes a row.
 const service = await startService(t, {
-  config: { providerDirectories: [shippedProviders, folder] },
+  config: { runsWorker: false, providerDirectories: [shippedProviders, folder] },
   replacements: { network: vendorNetwork(receiver) }
 })
 const { app, send } = service
@@ -861,7 +863,9 @@ await t.test('what belongs to another company is not there', async (t) => {
       if (row.ofPlatform !== true || role !== 'operator') keepsSecret(t, answer, `${role}: ${name}`)
     }
   }
-  t.same(await rowsOf(zanzibar), before)
+  const { status } = await send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'own-2' }) }, own.admin)
+  t.equal(status, 200)
+  t.same(await rowsOf(zanzibar), before, 'and what others send is not counted for it')
 })
 
 await t.test('an idempotency key is its company\'s own', async (t) => {
@@ -900,9 +904,11 @@ await t.test('who may not use a service is refused, also what a colleague\'s key
   t.same(await rowsOf(own), before)
 })
 
-/** The rows of a company, but for what the worker counts meanwhile. */
+/** The rows of a company, with all that it has used until now. */
 async function rowsOf ({ companyId }: Company): Promise<Record<string, string[]>> {
-  const { usage_hours: _counted, ...rows } = await dump(app, companyId)
+  await app.find(usage).count()
+  const rows = await dump(app, companyId)
+  t.not(rows['usage_hours']?.length, 0, 'its use is counted')
   return rows
 }
 
