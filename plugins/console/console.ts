@@ -69,10 +69,10 @@ declare module 'fastify' {
 const longestForm = 64 * 1024
 
 /** `linkKey`: the secret of which keys for what leaves the service are made. */
-type ConsoleOptions = SessionOptions & { parts: ConsoleParts, linkKey: Uint8Array }
+type ConsoleOptions = SessionOptions & { parts: ConsoleParts, linkKey: Uint8Array, now: () => Date }
 
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
-export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, parts, linkKey }) => {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, parts, linkKey, now }) => {
   app.addHook('onRoute', (route) => {
     // People are known by their session, not by credentials.
     route.config = { ...route.config, public: true }
@@ -90,7 +90,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
     )
   })
   stayInMode(app)
-  markForms(app, linkKey)
+  markForms(app, linkKey, now)
   requireSessions(app, sessions, parts)
   askForVerifications(app, sessions)
   askWhetherMeant(app)

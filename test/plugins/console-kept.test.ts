@@ -170,6 +170,46 @@ await t.test('so is the text of a template, and the blocks of one', async (t) =>
   }
 })
 
+await t.test('so are a partial, new and known, and the brand', async (t) => {
+  await send('PUT', '/api/v1/partials/terms', { body: { kind: 'partial', source: 'blocks: [{ paragraph: Before }]' } })
+  const cookie = await signIn()
+  const changes: [string, [string, string][]][] = [
+    ['/partials/new', [['name', 'kept'], ['kind', 'layout'], ['source', 'blocks: [{ paragraph: Kept }]']]],
+    ['/partials/terms', [['source', 'blocks: [{ paragraph: After }]']]],
+    ['/company/brand', [['accent-own', 'true'], ['accent', '#123456']]]
+  ]
+  for (const [path, changed] of changes) {
+    const { body: page } = await open(path, cookie)
+    const names = changed.map(([name]) => name)
+    const typed = fieldsOf(page as string, `/console${path}`).filter(([name]) => !names.includes(name))
+    const signedIn = await signedInWith(path, [...typed, ...changed], admin)
+    const [, to = ''] = /<form method="post" action="\/console([^"]*\/again)">/.exec(signedIn.body as string) ?? []
+    const again = fieldsOf(signedIn.body as string, `/console${to}`)
+    const shown = await post(to, again, signedIn.headers.get('set-cookie')?.split(';', 1)[0])
+    t.equal(shown.status, 200, path)
+    for (const [, value] of changed) if (value !== 'true') contains(t, unescaped(shown.body as string), value, path)
+  }
+  contains(t, JSON.stringify((await send('GET', '/api/v1/partials/terms')).body), 'Before', 'nothing is saved')
+})
+
+await t.test('a page that was shown for 7 days keeps nothing, and its reader is told so; so is who has written very much', async (t) => {
+  const { body: page } = await follow('/send?template=20', await signIn())
+  const typed = fieldsOf(page as string, '/console/send')
+  const first = await signInAfter('/send/dispatch', typed)
+  const told = async (sent: [string, string][]): Promise<string> => {
+    const { status, headers } = await post('/send/dispatch', sent)
+    t.equal(status, 303)
+    return (await open((headers.get('location') ?? '').slice('/console'.length), '')).body as string
+  }
+  contains(t, await told([...typed, ['x', 'x'.repeat(1024 * 1024)]]), en.keptNot)
+  const [, mark = ''] = typed.find(([name]) => name === ':mark') ?? []
+  const later = mark.replace(/^\d+/, (until) => String(Number(until) + 1))
+  lacks(t, await told(typed.map(([name, value]) => [name, name === ':mark' ? later : value])), en.keptNot, 'nobody makes it last longer')
+  clock.now = new Date(clock.now.getTime() + 7 * 86_400_000)
+  contains(t, await told(typed), en.keptNot)
+  t.same(keptIn(await post('/sign-in', [...carriedBy(first), ['email', admin.email], ['password', 'wrong']])), [])
+})
+
 await t.test('what no form of the console sends is not carried along', async (t) => {
   const { body: page } = await follow('/send?template=20', await signIn())
   const own = new Map(fieldsOf(page as string, '/console/send').filter(([name]) => [':again', ':author', ':mark'].includes(name)))

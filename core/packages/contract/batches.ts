@@ -1,6 +1,7 @@
 import { Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { Timestamp } from './common.ts'
+import { ProblemReason } from './response.ts'
 
 /**
  * The states of a batch. `checking`: its rows are being checked, and nothing is sent. `queued`: they were checked. `running`: rows are
@@ -35,7 +36,7 @@ export const BatchView = Type.Object({
     description: 'The price of all rows that were not refused; null until they are checked.'
   }),
   problem: Type.Optional(
-    Type.Object({ error: Type.String(), message: Type.String() }, {
+    Type.Object({ error: Type.String(), message: Type.String(), reason: ProblemReason }, {
       title: 'BatchProblem',
       description: 'Why it was refused, or has paused by itself.'
     })

@@ -19,11 +19,11 @@ type Form = { Body: URLSearchParams }
 export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app, { sessions }, done) => {
   const open = { withoutSession: true }
 
-  app.get<{ Querystring: { next?: unknown, changed?: unknown } }>('/sign-in', { config: open }, async (request, reply) => {
+  app.get<{ Querystring: { next?: unknown, changed?: unknown, lost?: unknown } }>('/sign-in', { config: open }, async (request, reply) => {
     const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
     if (actor !== undefined) return reply.redirect(ownPath(request.query.next), 303)
-    const { next, changed } = request.query
-    return reply.page(firstPage(request, { next: ownPath(next), changed: changed !== undefined }))
+    const { next, changed, lost } = request.query
+    return reply.page(firstPage(request, { next: ownPath(next), changed: changed !== undefined, lost: lost !== undefined }))
   })
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in-again', { config: open },

@@ -121,6 +121,8 @@ export const en = {
   tooManyCodes: 'There were too many wrong codes. Wait some minutes and try again.',
   signInAgain: 'Sign in again',
   keptWaits: 'Your session has ended. What you have written was not sent. Sign in with this form, and you can go on with it.',
+  keptNot: 'Your session has ended. What you have written was not sent, and cannot wait here: its page is more than 7 days old, or it is ' +
+    'very large. Go back in your browser to copy it, then sign in.',
   keptTitle: 'What you have written',
   keptIntro: 'You are signed in again. What you had written was not sent: it is all here.',
   keptShow: 'Show it',

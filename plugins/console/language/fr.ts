@@ -126,6 +126,9 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   tooManyCodes: 'Il y a eu trop de codes faux. Attendez quelques minutes et réessayez.',
   signInAgain: 'Recommencer la connexion',
   keptWaits: 'Votre session a pris fin. Ce que vous avez écrit n’a pas été envoyé. Connectez-vous avec ce formulaire pour le retrouver.',
+  keptNot:
+    'Votre session est terminée. Ce que vous avez écrit n’a pas été envoyé et ne peut pas attendre ici : sa page a plus de 7 jours, ' +
+    'ou c’est très grand. Revenez en arrière dans votre navigateur pour le copier, puis connectez-vous.',
   keptTitle: 'Ce que vous avez écrit',
   keptIntro: 'Vous êtes de nouveau connecté. Ce que vous aviez écrit n’a pas été envoyé : tout est là.',
   keptShow: 'L’afficher',

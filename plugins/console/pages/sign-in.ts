@@ -6,12 +6,14 @@ import { document, notice } from './layout.ts'
 import { answerForms, type OfferedForms } from './verification-forms.ts'
 
 /** The form to sign in with; after a refusal it says why, and has the e-mail address filled in. */
-export function signInPage (words: Words, { next, email = '', refused, changed = false, verifications, parts, kept }: {
+export function signInPage (words: Words, { next, email = '', refused, changed = false, lost = false, verifications, parts, kept }: {
   next: string
   email?: string
   refused?: string
   /** Whether the reader has just changed the password, which has ended the session. */
   changed?: boolean
+  /** Whether what the reader has sent after the session had ended is not kept. */
+  lost?: boolean
   /** Those of the kinds of verification that sign in alone. */
   verifications: OfferedForms
   /** What the reader has sent after the session had ended. */
@@ -19,7 +21,9 @@ export function signInPage (words: Words, { next, email = '', refused, changed =
   parts: ConsoleParts
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyAttempts : words.wrongCredentials
-  const main = html`<p>${words.signInIntro}</p>${changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``}
+  const main = html`<p>${words.signInIntro}</p>${changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``}${
+    lost ? notice('warn', html`<p>${words.keptNot}</p>`) : html``
+  }
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
 <form method="post" action="/console/sign-in" class="stack" id="${signInForm}">
 <input type="hidden" name="next" value="${next}">${carried(kept)}${

@@ -19,8 +19,15 @@ const maxFields = 2_000
 /** What stands before the names of its fields in the forms of the sign-in. The script of passkeys knows it, too. */
 const prefix = 'kept:'
 
-/** Marks the path and the author of a form: nobody else says them of one. */
-export type Marks = (path: string, author: number) => string
+/** For how long a page may have been shown before its form is sent, in milliseconds. */
+const lasts = 7 * 86_400_000
+
+/** Marks of the path and the author of a form, until a time: nobody else says them of one. */
+export type Marks = {
+  of: (path: string, author: number) => string
+  /** Whether this is the mark of a path and an author, and whether its time is over. */
+  read: (path: string, author: number, mark: string) => 'right' | 'over' | 'wrong'
+}
 
 const marks = Symbol('marks')
 
@@ -31,9 +38,19 @@ declare module 'fastify' {
 }
 
 /** Has the console mark the forms that outlive a session, by a key of the service. */
-export function markForms (app: FastifyInstance, secret: Uint8Array): void {
+export function markForms (app: FastifyInstance, secret: Uint8Array, now: () => Date): void {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'forms that outlive a session', 32))
-  app.decorate(marks, (path, userId) => createHmac('sha256', key).update(JSON.stringify([path, userId])).digest('base64url'))
+  const markOf = (path: string, userId: number, until: number): string =>
+    `${String(until)}.${createHmac('sha256', key).update(JSON.stringify([path, userId, until])).digest('base64url')}`
+  app.decorate(marks, {
+    of: (path, userId) => markOf(path, userId, now().getTime() + lasts),
+    read (path, userId, given) {
+      const until = Number(given.split('.', 1)[0])
+      const [mine, theirs] = [Buffer.from(markOf(path, userId, until)), Buffer.from(given)]
+      if (mine.length !== theirs.length || !timingSafeEqual(mine, theirs)) return 'wrong'
+      return until > now().getTime() ? 'right' : 'over'
+    }
+  })
 }
 
 /** The marks of a request's console. */
@@ -43,10 +60,10 @@ export function marksOf ({ server }: Pick<FastifyRequest, 'server'>): Marks {
 
 /** Has a form be shown again after a sign-in, where the session has ended before it was sent. `path`: takes it, and changes nothing. */
 export function outlives (
-  { actor: { userId }, mode, markOf }: { actor: { userId: number }, mode: Mode, markOf: Marks },
+  { actor: { userId }, mode, marks: { of } }: { actor: { userId: number }, mode: Mode, marks: Marks },
   path: string
 ): Html {
-  return hidden('', fieldsOf({ path: pathIn(mode, path), author: userId, mark: markOf(pathIn(mode, path), userId) }))
+  return hidden('', fieldsOf({ path: pathIn(mode, path), author: userId, mark: of(pathIn(mode, path), userId) }))
 }
 
 /** Whether a form was filled in by this user, as far as it says. */
@@ -59,7 +76,7 @@ type Field = readonly [name: string, value: string]
 /** A form that was sent after its session had ended. `fields`: as they were sent, without those of {@link outlives}. */
 export type KeptForm = { path: string, author: number, mark: string, fields: readonly Field[] }
 
-/** The form that a request has sent, if it outlives its session; undefined for one that is too large for that. */
+/** The form that a request has sent, if it outlives its session; undefined for one that is too large or too old for that. */
 export function keptFormIn (request: Pick<FastifyRequest, 'body' | 'server'>): KeptForm | undefined {
   return keptOf(request, '')
 }
@@ -75,14 +92,25 @@ export function carriedForm (request: Pick<FastifyRequest, 'body' | 'server'>): 
  */
 const dropped: ReadonlySet<string> = new Set([again, author, mark, ':as', ':confirmed', ':proof', 'do'])
 
+/** What a form says of where it is shown again, and what its mark is worth. */
+function placeOf ({ body, server }: { body: URLSearchParams, server: FastifyInstance }, before: string) {
+  const [path = '', userId = '', given = ''] = [again, author, mark].map((name) => body.get(before + name) ?? '')
+  return { path, userId: Number(userId), given, worth: server[marks].read(path, Number(userId), given) }
+}
+
+/** Whether a form was to outlive its session, and does not: its page was shown for too long, or it is too large. */
+export function isLost (request: Pick<FastifyRequest, 'body' | 'server'>): boolean {
+  const { body, server } = request
+  return body instanceof URLSearchParams && placeOf({ body, server }, '').worth !== 'wrong' && keptFormIn(request) === undefined
+}
+
 function keptOf ({ body, server }: Pick<FastifyRequest, 'body' | 'server'>, before: string): KeptForm | undefined {
   if (!(body instanceof URLSearchParams)) return undefined
-  const [path = '', userId = '', given = ''] = [again, author, mark].map((name) => body.get(before + name) ?? '')
-  const [mine, theirs] = [server[marks](path, Number(userId)), given].map((text) => Buffer.from(text))
-  if (mine === undefined || theirs === undefined || mine.length !== theirs.length || !timingSafeEqual(mine, theirs)) return undefined
+  const { path, userId, given, worth } = placeOf({ body, server }, before)
+  if (worth !== 'right') return undefined
   const fields = sentIn(body).filter(([name]) => name.startsWith(before)).map(([name, value]): Field => [name.slice(before.length), value])
     .filter(([name]) => !dropped.has(name))
-  const kept = { path, author: Number(userId), mark: given, fields }
+  const kept = { path, author: userId, mark: given, fields }
   return fields.length <= maxFields && lengthOf(kept) <= longestKept - ownLength ? kept : undefined
 }
 

@@ -5,9 +5,9 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyPluginCallback, Fastif
 import { admitRecognised } from '../../hooks/admission-control.ts'
 import type { Html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
-import { type Api, apiFor } from './api.ts'
+import { type Api, apiFor, withQuery } from './api.ts'
 import { readCookie } from './cookies.ts'
-import { keptFormIn, type Marks, marksOf } from './kept-form.ts'
+import { isLost, keptFormIn, type Marks, marksOf } from './kept-form.ts'
 import { languageOf } from './language.ts'
 import { type Mode, modeOf } from './mode.ts'
 import { prove, takeProof } from './proof.ts'
@@ -96,7 +96,7 @@ export type Visit = {
   /** What features add to pages. */
   parts: ConsoleParts
   /** Marks the forms that outlive the session. */
-  markOf: Marks
+  marks: Marks
   /** Who has signed in, and until when they act as `actor`; absent where they are the same. */
   acting?: { own: Actor, until: Date }
 }
@@ -191,7 +191,7 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, parts
       columns: readCookie(request, 'columns') ?? '',
       mode: modeOf(request),
       parts,
-      markOf: marksOf(request)
+      marks: marksOf(request)
     }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
     if (acting?.over === true) await sessions.stopActing(own)
@@ -267,8 +267,7 @@ function changesNothing ({ method }: FastifyRequest): boolean {
 function toSignIn (request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { method, url, body } = request
   const page = method === 'GET' ? url : body instanceof URLSearchParams ? body.get(':back') : null
-  const back = page === null || page === '/console' ? '' : `?next=${encodeURIComponent(page)}`
-  return keptFormIn(request) === undefined
-    ? reply.redirect(`/console/sign-in${back}`, 303)
-    : reply.redirect(`/console/sign-in-again${back}`, 307)
+  const next = page === null || page === '/console' ? undefined : page
+  if (keptFormIn(request) !== undefined) return reply.redirect(withQuery('/console/sign-in-again', { next }), 307)
+  return reply.redirect(withQuery('/console/sign-in', { next, lost: isLost(request) ? '1' : undefined }), 303)
 }

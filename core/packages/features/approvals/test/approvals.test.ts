@@ -605,7 +605,7 @@ await t.test('a batch waits as a whole, and goes on once it is approved', async 
   }
   await reaches((await take(2)).body.batchId, 'finished')
   const [{ body: { batchId } }, before] = [await take(3), await sent()]
-  has(t, await reaches(batchId, 'paused'), { problem: { error: 'approval_required' } })
+  has(t, await reaches(batchId, 'paused'), { problem: { error: 'approval_required', reason: 'needs_approval' } })
   const { body: { data: [waiting] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
   has(t, waiting, { batchId, rows: 3, rules: ['Lists'] })
   // Nobody lets it go on without an approval.

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { BatchForm, BatchListQuery, BatchQuery, ResultsQuery, ResultView } from '../contract/batches.ts'
 import type { Batches } from '../service/batches.ts'
 import { asCsv, asNdjson } from '../service/results.ts'
+import { inVersion } from '../service/view.ts'
 import { formats, uploadIn } from './upload.ts'
 
 const tags = ['Batches']
@@ -43,7 +44,7 @@ const written: Readonly<Record<'ndjson' | 'csv', Written>> = {
 
 const Results = {
   description: 'The rows in their order: an object on each line (`BatchResult`), or CSV with the columns row, id, status, dispatchId, ' +
-    'error and message, in which an apostrophe stands before what a spreadsheet would take for a formula.',
+    'error, message and, since version 1.1.0, reason, in which an apostrophe stands before what a spreadsheet would take for a formula.',
   content: { 'application/x-ndjson': { schema: ResultView }, 'text/csv': { schema: { type: 'string' } } }
 }
 
@@ -83,7 +84,7 @@ const takingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, don
       () => uploadIn(request)
     )
     if (replayed) reply.header('idempotency-replayed', 'true')
-    return reply.code(202).header('location', `/api/v1/batches/${batch.batchId}`).send(batch)
+    return reply.code(202).header('location', `/api/v1/batches/${batch.batchId}`).send(inVersion(batch, version))
   })
   done()
 }
@@ -99,9 +100,9 @@ const readingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, do
       querystring: BatchListQuery,
       response: { 200: page(BatchView) }
     }
-  }, async ({ actor, query: { limit = 25, cursor, ...only } }) => {
+  }, async ({ actor, apiVersion, query: { limit = 25, cursor, ...only } }) => {
     const found = await batches.list(actor, { limit: limit + 1, ...only, ...cursor === undefined ? {} : { after: cursor } })
-    return pageOf(found, limit, ({ batchId }) => batchId)
+    return pageOf(found.map((batch) => inVersion(batch, apiVersion)), limit, ({ batchId }) => batchId)
   })
 
   app.get<Named>('/api/v1/batches/:id', {
@@ -112,10 +113,10 @@ const readingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, do
       summary: 'Reads how far a batch is.',
       response: { 200: { ...BatchView, examples: [example] } }
     }
-  }, async ({ actor, params: { id } }) => {
+  }, async ({ actor, apiVersion, params: { id } }) => {
     const batch = await batches.find(actor, uuidIn(id, 'batch'))
     if (batch === undefined) throw resourceNotFound('batch', id)
-    return batch
+    return inVersion(batch, apiVersion)
   })
 
   app.get<Named & { Querystring: { format?: 'ndjson' | 'csv', status?: 'failed' | 'refused' } }>('/api/v1/batches/:id/results', {
@@ -155,10 +156,10 @@ const actionRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { batches }, don
       config: { errors: ['not_found', 'conflict'] satisfies ErrorWord[] },
       schema: { operationId, tags, summary, response: { 200: BatchView } }
     }, async (request) => {
-      const { actor, params: { id } } = request
+      const { actor, apiVersion, params: { id } } = request
       const batch = await batches[action]({ actor, author: auditAuthorOf(request), batchId: uuidIn(id, 'batch') })
       if (batch === undefined) throw resourceNotFound('batch', id)
-      return batch
+      return inVersion(batch, apiVersion)
     })
   }
   done()

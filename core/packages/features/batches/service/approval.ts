@@ -17,7 +17,7 @@ export async function waits (
   also: readonly ApprovalRuleRef[] = []
 ): Promise<boolean> {
   const { services, request_id: requestId, test } = batch
-  const toApprove = problem('approval_required', 'Somebody else has to approve it: it goes on when they do.')
+  const toApprove = problem('approval_required', 'Somebody else has to approve it: it goes on when they do.', 'needs_approval')
   const pause = async (queries: CompanyQueries): Promise<boolean> =>
     await advanceBatchIn(database, queries, ref(batch), { ...progress, status: 'paused', problem: toApprove }) !== undefined
   const totals = () => database.company(batch.company_id, (queries) => totalsOf(queries, ref(batch)))

@@ -1,4 +1,5 @@
 import type { Actor } from '@dispatch/accounts'
+import { DispatchError } from '@dispatch/contract'
 import { ApprovalRequired, type ApprovalRuleRef } from '@dispatch/core'
 import { changeRows, dispatchOf, nextRows, openRows, type OpenWork, type RowChange } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
@@ -41,8 +42,8 @@ async function hand (needs: Needs, { batch, actor, common, unapproved }: Handing
   } catch (error) {
     // Nothing of what was held for others is given back: the batch waits for credits.
     const word = wordOf(error)
-    if (word === 'insufficient_credits' || word === 'budget_exceeded') {
-      await pause(needs, batch, word, error instanceof Error ? error.message : '')
+    if (error instanceof DispatchError && (word === 'insufficient_credits' || word === 'budget_exceeded')) {
+      await pause(needs, batch, word, error.message, error.reason)
       return { number, from: 'handing', to: 'waiting' }
     }
     const change = failedRow(needs, batch, row, error, 'handing')

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@dispatch/common'
-import type { CallbackType } from '@dispatch/contract'
+import type { CallbackType, ErrorReason } from '@dispatch/contract'
 import { advanceBatch, type Progress } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import type { Needs, Turn } from './needs.ts'
-import { hasStopped, viewOf } from './view.ts'
+import { hasStopped, inVersion, viewOf } from './view.ts'
 
 /** What names the batch. */
 export const ref = ({ company_id: companyId, batch_id: batchId }: BatchRow) => ({ companyId, batchId })
@@ -18,22 +18,21 @@ export async function advance (
   return advanceBatch(database, ref(batch), progress, async (queries, advanced) => {
     if (type === undefined) return
     const url = advanced.callback_url
-    const data: JsonObject = viewOf(advanced)
+    const data: JsonObject = inVersion(viewOf(advanced), advanced.api_version)
     await outbox.tell(queries, advanced.company_id, { type, data, ...url === null ? {} : { url } })
   })
 }
 
 /** A problem as the row of a batch has it. */
-export const problem = (word: string, message: string): string => JSON.stringify({ error: word, message })
+export const problem = (error: string, message: string, reason?: ErrorReason): string => JSON.stringify({ error, message, reason })
 
 /** Nothing more of it is sent until somebody resumes it. */
 export const pause = (
   needs: Pick<Needs, 'database' | 'outbox'>,
   batch: BatchRow,
-  word: string,
-  message: string
+  ...why: Parameters<typeof problem>
 ): Promise<BatchRow | undefined> =>
-  advance(needs, batch, { from: ['checking', 'queued', 'running'], status: 'paused', problem: problem(word, message) })
+  advance(needs, batch, { from: ['checking', 'queued', 'running'], status: 'paused', problem: problem(...why) })
 
 /** Nobody can open its rows any more: what of it is not sent never will be. */
 export async function endClosed (needs: Pick<Needs, 'database' | 'outbox'>, batch: BatchRow): Promise<Turn> {

@@ -1,5 +1,5 @@
 import { csvCell } from '@dispatch/common'
-import { problemIn, type Version } from '@dispatch/contract'
+import { isSince, problemIn, type Version } from '@dispatch/contract'
 import type { ResultView } from '../contract/batches.ts'
 
 const heading = ['row', 'id', 'status', 'dispatchId', 'error', 'message']
@@ -13,12 +13,17 @@ export async function* asNdjson (pages: AsyncIterable<readonly ResultView[]>, ve
   }
 }
 
-/** Results as CSV (RFC 4180) in UTF-8. What a spreadsheet would take for a formula has an apostrophe before it. */
-export async function* asCsv (pages: AsyncIterable<readonly ResultView[]>): AsyncGenerator<string, void> {
-  yield `${heading.join(',')}\r\n`
+/**
+ * Results as CSV (RFC 4180) in UTF-8; its last column, the reason of an error, is there from 1.1.0 on. What a spreadsheet would take for
+ * a formula has an apostrophe before it.
+ */
+export async function* asCsv (pages: AsyncIterable<readonly ResultView[]>, version: Version): AsyncGenerator<string, void> {
+  const told = isSince('1.1.0', version) ? [...heading, 'reason'] : heading
+  yield `${told.join(',')}\r\n`
   for await (const page of pages) {
-    yield page.map(({ row, id = '', status, dispatchId = '', problem }) =>
-      `${[String(row), id, status, dispatchId, problem?.error ?? '', problem?.message ?? ''].map(csvCell).join(',')}\r\n`
-    ).join('')
+    yield page.map(({ row, id = '', status, dispatchId = '', problem }) => {
+      const cells = [String(row), id, status, dispatchId, problem?.error ?? '', problem?.message ?? '', problem?.reason ?? '']
+      return `${cells.slice(0, told.length).map(csvCell).join(',')}\r\n`
+    }).join('')
   }
 }

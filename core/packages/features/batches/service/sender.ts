@@ -12,7 +12,7 @@ export async function senderOf (needs: Pick<Needs, 'accounts' | 'database' | 'ou
   const actor = await recordedActor({ accounts, database }, { companyId, userId, impersonatorId, key, permitted })
   if (actor === undefined) {
     await pause(needs, batch, 'forbidden',
-      'The user or the API key that has sent the batch may not send any more: enable them, and resume it.')
+      'The user or the API key that has sent the batch may not send any more: enable them, and resume it.', 'disabled')
   }
   return actor
 }

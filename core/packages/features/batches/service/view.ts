@@ -1,6 +1,6 @@
 import type { Actor } from '@dispatch/accounts'
 import type { JsonObject } from '@dispatch/common'
-import type { BatchView } from '@dispatch/contract'
+import { type BatchView, problemIn, type Version } from '@dispatch/contract'
 import type { BatchToApprove } from '@dispatch/core'
 import type { ResultView, RowProblem } from '../contract/batches.ts'
 import type { KeptRow } from '../store/row-facts.ts'
@@ -31,10 +31,15 @@ export function viewOf (batch: BatchRow): BatchView {
       refused: batch.refused
     },
     credits: batch.unchecked > 0 || status === 'checking' ? null : Number(batch.credits),
-    ...problem === null ? {} : { problem: JSON.parse(problem) as { error: string, message: string } },
+    ...problem === null ? {} : { problem: JSON.parse(problem) as BatchView['problem'] & object },
     createdAt: batch.created_at.toISOString(),
     finishedAt: batch.ended_at?.toISOString() ?? null
   }
+}
+
+/** The same as clients of a version read it. */
+export function inVersion ({ problem, ...batch }: BatchView, version: Version): BatchView {
+  return { ...batch, ...problem !== undefined && { problem: problemIn(problem, version) } }
 }
 
 /** What rules of approval look at of it. */

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
-import { contains, has, lacks } from '../../../../../test/support/matching.ts'
+import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { listOverdueDispatches } from '../../../../store/dispatch/runs.ts'
@@ -486,6 +486,10 @@ await t.test('a revoked key stops what it has sent', async (t) => {
   await send('DELETE', `/api/v1/keys/${String(id)}`)
   await send('POST', `/api/v1/batches/${batchId}/resume`)
   has(t, await reaches(batchId, 'paused'), { problem: { error: 'forbidden' } })
+  for (const [version, reason] of [['1.1.0', 'disabled'], ['1.0.1', undefined]] as const) {
+    const { body } = await send('GET', `${path}/${batchId}`, { headers: { 'x-api-version': version } })
+    matches(t, body.problem, { error: 'forbidden', message: String, reason }, version)
+  }
 })
 
 await t.test('no value of a row can be a formula in a spreadsheet', async (t) => {

@@ -57,7 +57,7 @@ await t.test('a file is read, its columns are mapped, its rows are checked, and 
   for (const text of ['3 lignes sur 3 sont terminées', 'results.csv?status=refused']) contains(t, ended, text)
   lacks(t, ended, 'data-changes')
   const csv = await open(`${at.slice('/console'.length)}/results.csv?status=refused`, cookie)
-  contains(t, csv.body, /^row,id,status,dispatchId,error,message\r\n2,,refused,/)
+  contains(t, csv.body, /^row,id,status,dispatchId,error,message,reason\r\n2,,refused,/)
   has(t, await post(`${at.slice('/console'.length)}/pause`, {}, cookie), { status: 409, body: /which does not allow this/ })
 })
 

@@ -1,5 +1,5 @@
-import { ApiRefused, checkField, choiceField, editorScript, fill, type Html, html, notice, page, problemsOf, type Refusal, sendNoPreview,
-  sendPreview, sendToScript, sentences, templateName, textOfSaid, withQuery, withSubject,
+import { ApiRefused, checkField, choiceField, editorScript, fill, type Html, html, notice, outlives, page, problemsOf, type Refusal,
+  sendNoPreview, sendPreview, sendToScript, sentences, templateName, textOfSaid, withQuery, withSubject,
   type Words as ConsoleWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type BrandBody, brandFonts, type BrandView } from '../contract/brand.ts'
@@ -40,6 +40,12 @@ export const brandPages: FastifyPluginCallback = (app, _options, done) => {
     const saved = await visit.api.send('PUT', api, brand)
     if (saved.ok) return reply.redirect(`${path}?saved=1#main`, 303)
     return refused(reply, visit, brand, saved, request.body.get('template') ?? '')
+  })
+
+  // What was chosen is shown again after a sign-in.
+  app.post<Posted>('/company/brand/again', async (request, reply) => {
+    const { body } = request
+    return show(reply, visitOf(request), brandIn(body), { template: body.get('template') ?? '' })
   })
 
   app.post<Posted>('/company/brand/logo', { bodyLimit }, async (request, reply) => {
@@ -113,7 +119,9 @@ async function show (reply: FastifyReply, visit: Visit, brand: BrandBody, { said
   const main = html`<p><a href="/console/company">${words.brandBack}</a></p>${said}
 <section class="wide" aria-label="${words.brand}"><p>${words.brandIntro}</p><form method="post" action="${path}"${
     script === undefined || !isAdmin ? html`` : html` data-editor="${script.path}" data-live="${path}/live"`
-  }><div class="workbench"><div>${fields(words, brand, { logos: assets.data, refusal })}${
+  }>${isAdmin ? outlives(visit, `${path}/again`) : html``}<div class="workbench"><div>${
+    fields(words, brand, { logos: assets.data, refusal })
+  }${
     isAdmin ? html`<div class="actions"><button>${words.brandSave}</button></div>` : html`<p class="quiet">${words.brandForAdmins}</p>`
   }</div>${isAdmin ? previewPart(words, templates.data, template) : html``}</div></form></section>${isAdmin ? upload(words) : html``}
 <section aria-labelledby="details"><h2 id="details">${words.brandDetails}</h2><p>${words.brandDetailsIntro}</p>

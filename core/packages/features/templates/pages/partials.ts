@@ -1,5 +1,5 @@
-import { ApiRefused, choiceField, type Confirmation, type ConfirmRequest, editorScript, type Html, html, longTextField, notice, page,
-  type PlacedProblem, type Refusal, sentences, table, textField, time } from '@dispatch/plugins/console'
+import { ApiRefused, choiceField, type Confirmation, type ConfirmRequest, editorScript, type Html, html, longTextField, notice, outlives,
+  page, type PlacedProblem, type Refusal, sentences, table, textField, time } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { PartialAnswer, PartialDetail, PartialView } from '../contract/partials.ts'
 import type { AssetUseView } from '../contract/templates.ts'
@@ -34,6 +34,12 @@ export const partialPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Named & Posted>('/partials/:name', { bodyLimit },
     async (request, reply) => save(visitOf(request), { ...writtenIn(request.body), name: request.params.name }, reply))
+
+  // What was written is shown again after a sign-in.
+  app.post<Named & Posted>('/partials/:name/again', { bodyLimit }, async (request, reply) => {
+    const written = writtenIn(request.body)
+    return show(reply, visitOf(request), written.base === '' ? written : { ...written, name: request.params.name }, {})
+  })
 
   app.post<Named>('/partials/:name/remove', { config: { confirms: removal } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', apiPath(request.params.name))
@@ -128,9 +134,11 @@ async function show (reply: FastifyReply, visit: Visit, written: Written, { said
       : notice('bad', html`<p>${words.templateRefused}</p>${hasNoName ? html`` : sentences(words, refusal.error)}`)
   }<section class="wide" aria-label="${words.partialText}"><p>${words.partialTextIntro}</p><form method="post" action="${at}"${
     script === undefined || !isAdmin ? html`` : html` data-editor="${script.path}"`
-  }><input type="hidden" name="base" value="${base}">${fields(words, written, { problems: refusal?.error.details ?? [], hasNoName })}${
-    isAdmin ? html`<div class="actions"><button>${words.partialSave}</button></div>` : html``
-  }</form></section>${isNew ? html`` : about(words, { name, uses, isAdmin })}`
+  }>${isAdmin ? outlives(visit, `${at}/again`) : html``}<input type="hidden" name="base" value="${base}">${
+    fields(words, written, { problems: refusal?.error.details ?? [], hasNoName })
+  }${isAdmin ? html`<div class="actions"><button>${words.partialSave}</button></div>` : html``}</form></section>${
+    isNew ? html`` : about(words, { name, uses, isAdmin })
+  }`
   return reply.page(page({ ...visit, path: at }, { title: isNew ? words.partialNew : name, section: 'templates', main }))
 }
 
