@@ -14,7 +14,7 @@ import { openTestServer, shareServer, type TestServer } from '../test/support/po
 import { assertNode } from './node-version.mjs'
 import { changedSince } from './test/change.ts'
 import { openFolderInMemory } from './test/folder-in-memory.ts'
-import { filesTogether } from './test/groups.ts'
+import { groupsOf } from './test/groups.ts'
 import { reachedIn } from './test/reached.ts'
 import { type Report, report } from './test/report.ts'
 
@@ -99,15 +99,14 @@ function chosen ([first]: readonly string[]): string[] {
 }
 
 /**
- * Files of both tiers, so that from the first to the last those that wait run beside those that work: the short ones are spread over the
- * first nine tenths of the long ones, as many at once as share a process.
+ * Files of both tiers, so that from the first to the last those that wait run beside those that work: the processes of the short ones are
+ * spread over the first nine tenths of those of the long ones.
  */
-function mixed ({ long, short }: { long: readonly string[], short: readonly string[] }): string[] {
-  const groups = Array.from({ length: Math.ceil(short.length / filesTogether) },
-    (_, nth) => short.slice(nth * filesTogether, (nth + 1) * filesTogether))
-  const every = 0.9 * long.length / groups.length
-  return long.flatMap((file, nth) => [file, ...groups.filter((_, group) => Math.floor(group * every) === nth).flat()])
-    .concat(long.length === 0 ? short : [])
+function mixed (files: { long: readonly string[], short: readonly string[] }): string[] {
+  const [long, short] = [groupsOf(files.long), groupsOf(files.short)]
+  const every = 0.9 * long.length / short.length
+  return long.flatMap((group, nth) => [...group, ...short.filter((_, place) => Math.floor(place * every) === nth).flat()])
+    .concat(long.length === 0 ? files.short : [])
 }
 
 const { exitCode, passed, failed, skipped } = await runOnServer(chosen(given))

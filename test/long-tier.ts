@@ -56,6 +56,20 @@ export const longTier: Readonly<Record<string, { why: string, of: readonly strin
 
 const paths = Object.keys(longTier)
 
+/**
+ * Tests of the second tier that have a process of their own. The kit watches and replaces functions of its process; the others count its
+ * threads, memory or open files, or keep it busy for as long as four of their neighbours.
+ */
+const alone: readonly RegExp[] = [
+  /conformance/,
+  /^test\/(crash|docs|templates)\//,
+  /^test\/e2e\/(new|rolling|restore|postgresql|stop|production)/,
+  /(renderer|idle-memory|stalls|slow|flood|strangers|embedded|advisory-lock|test|mutate|bench|console-journeys|console-browser)\.test\.ts$/
+]
+
+/** Whether a test file shares its process with no other. */
+export const runsAlone = (file: string): boolean => isLong(file) && alone.some((pattern) => pattern.test(file))
+
 /** The place of a test file in the second tier; -1 for one of the first tier. */
 export function placeInLongTier (file: string): number {
   return paths.findIndex((path) => path.endsWith('/') ? file.startsWith(path) : file === path)
