@@ -20,7 +20,10 @@ import { type Report, report } from './test/report.ts'
 
 const runFiles = fileURLToPath(new URL('test/run-files.ts', import.meta.url))
 
-/** Where Node keeps the modules that it has compiled: each file is a process of its own, and most load the whole service. */
+/**
+ * Where Node keeps the modules that it has compiled: most processes load the whole service. It finds them also in a copy of this checkout,
+ * with its packages.
+ */
 const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
@@ -34,7 +37,7 @@ const change = (): Record<string, string> => changed === undefined ? {} : { DISP
 async function runTap (files: readonly string[], server: TestServer): Promise<Outcome> {
   const tap = spawn(process.execPath, [runFiles, String(jobs), ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...shareServer(server), ...change() }
+    env: { NODE_COMPILE_CACHE: compiled, NODE_COMPILE_CACHE_PORTABLE: '1', ...process.env, ...shareServer(server), ...change() }
   })
   // Ctrl-C also reaches tap itself. This process continues until it has closed the server.
   process.on('SIGINT', () => undefined).on('SIGTERM', () => tap.kill())

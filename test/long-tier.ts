@@ -57,12 +57,13 @@ export const longTier: Readonly<Record<string, { why: string, of: readonly strin
 const paths = Object.keys(longTier)
 
 /**
- * Tests of the second tier that have a process of their own. The kit watches and replaces functions of its process; the others count its
- * threads, memory or open files, or keep it busy for as long as four of their neighbours.
+ * Tests of the second tier that have a process of their own. The kit watches and replaces functions of its process; others bring the tests
+ * of further files, count its threads, memory or open files, or keep it busy for as long as four of their neighbours.
  */
 const alone: readonly RegExp[] = [
   /conformance/,
   /^test\/(crash|docs|templates)\//,
+  /(sandbox\/end-to-end|probes-as-user)/,
   /^test\/e2e\/(new|rolling|restore|postgresql|stop|production)/,
   /(renderer|idle-memory|stalls|slow|flood|strangers|embedded|advisory-lock|test|mutate|bench|console-journeys|console-browser)\.test\.ts$/
 ]

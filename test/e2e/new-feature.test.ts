@@ -5,7 +5,7 @@ import t from 'tap'
 import { contains, lacks, matches } from '../support/matching.ts'
 import { admin, seededEnvironment } from '../support/service.ts'
 import { copyOfThis } from './support/checkouts.ts'
-import { dataDirectory, root, send, type ServiceProcess, startReady, stop } from './support/process.ts'
+import { dataDirectory, passedOn, root, send, type ServiceProcess, startReady, stop } from './support/process.ts'
 
 // A stranger's feature: a table, a route, a page, texts in two languages, an audit line. It is one folder; nothing else is changed. Types
 // and walls are checked in new-service.test.ts, with those of other folders that a stranger adds.
@@ -20,7 +20,7 @@ const starting = {
 
 /** Without the environment of this test: a run of tests within one would report to the one around it. */
 const run = (...args: string[]): { status: number | null, said: string } => {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
+  const env = { ...passedOn(checkout), PATH: process.env['PATH'], HOME: process.env['HOME'] }
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: checkout,
     env,

@@ -6,7 +6,7 @@ import t from 'tap'
 import { contains, has, lacks, matches } from '../support/matching.ts'
 import { admin, seededEnvironment } from '../support/service.ts'
 import { copyOfThis } from './support/checkouts.ts'
-import { dataDirectory, root, send, type ServiceProcess, startReady, stop } from './support/process.ts'
+import { dataDirectory, passedOn, root, send, type ServiceProcess, startReady, stop } from './support/process.ts'
 
 // A service that nothing else knows: one folder, its name in the one list, and a provider that does it. And a format, in the same way. The
 // feature of new-feature.test.ts comes for the check of types and walls, which are dear.
@@ -35,7 +35,7 @@ const starting = {
 
 /** Without the environment of this test. */
 const run = (...args: string[]): { status: number | null, said: string } => {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
+  const env = { ...passedOn(checkout), PATH: process.env['PATH'], HOME: process.env['HOME'] }
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: checkout,
     env,
@@ -167,7 +167,7 @@ await t.test('its scaffold and kit; types and walls, also with the folder of a f
   matches(t, kit.said, /\d+ passed, 1 failed/)
   const walls = run('scripts/check-walls.ts')
   t.equal(walls.status, 0, walls.said)
-  const types = run('node_modules/@typescript/native/bin/tsc', '-p', '.', '--incremental', 'false')
+  const types = run('node_modules/@typescript/native/bin/tsc', '-p', '.', '--checkers', '1')
   t.equal(types.status, 0, types.said)
   t.end()
 })

@@ -5,8 +5,7 @@ import { join } from 'node:path'
  * Providers and adapters that have, together, each verb and each way to sign in, to send and to keep. How events are verified does not
  * matter here: the host does it, wherever a provider runs.
  */
-const sample = ['disk', 'docusign', 'flow', 'maileva', 'simulator', 'smtp', 'stripe', 'universign',
-  ...['brevo', 's3', 'webdav', 'xero'].map((name) => `community/${name}`)]
+const sample = ['disk', 'docusign', 'flow', 'simulator', 'smtp', 'stripe', ...['brevo', 's3', 'xero'].map((name) => `community/${name}`)]
 
 /**
  * The folders below `providers` whose kit runs in processes of their own: those of the sample, and those that the change has touched, which

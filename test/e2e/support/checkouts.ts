@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { root } from './process.ts'
@@ -40,10 +40,19 @@ function git (cwd: string, ...args: string[]): { status: number | null, stdout: 
   return spawnSync('git', args, { cwd, encoding: 'utf8', maxBuffer: 1024 * 1024 * 64 })
 }
 
-/** Hard links cost no room; those of the workspace are symbolic and relative, so they lead to the folder's own. */
+/**
+ * Hard links cost no room; those of the workspace are symbolic and relative, so they lead to the folder's own. What Node and the compiler
+ * have found out about the files of this checkout comes along: they look again at those that differ.
+ */
 function linkPackages (folder: string): void {
   for (const path of ['node_modules', 'core/node_modules']) {
     if (existsSync(join(root, path))) spawnSync('cp', ['-al', join(root, path), join(folder, path)])
   }
-  rmSync(join(folder, 'node_modules/.cache'), { recursive: true, force: true })
+  const cache = join(folder, 'node_modules/.cache')
+  for (const name of existsSync(cache) ? readdirSync(cache) : []) {
+    if (name !== 'compiled') rmSync(join(cache, name), { recursive: true })
+  }
+  // The compiler writes into this one.
+  const types = 'node_modules/.cache/tsconfig.tsbuildinfo'
+  if (existsSync(join(root, types))) cpSync(join(root, types), join(folder, types))
 }

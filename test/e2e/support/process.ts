@@ -62,10 +62,15 @@ export function dataDirectory (t: Test): string {
   return path
 }
 
-/** Of the tests' environment, what a service has too: where its providers run, and where Node keeps the modules that it has compiled. */
-const passedOn = Object.fromEntries(
-  ['DISPATCH_SANDBOX', 'NODE_COMPILE_CACHE'].flatMap((name) => process.env[name] === undefined ? [] : [[name, process.env[name]]])
-)
+/**
+ * Of the tests' environment, what a process of the checkout at `folder` has too: where its providers run, and where Node keeps the modules
+ * that it has compiled. A copy has some of its own, beside its packages.
+ */
+export function passedOn (folder: string): Record<string, string> {
+  const names = ['DISPATCH_SANDBOX', 'NODE_COMPILE_CACHE', 'NODE_COMPILE_CACHE_PORTABLE']
+  const passed = Object.fromEntries(names.flatMap((name) => process.env[name] === undefined ? [] : [[name, process.env[name]]]))
+  return folder === root ? passed : { ...passed, NODE_COMPILE_CACHE: join(folder, 'node_modules/.cache/compiled') }
+}
 
 /** What a command said, and its exit code. */
 export type CommandResult = { code: number | null, stdout: string, stderr: string }
@@ -77,7 +82,7 @@ export async function runDispatch (
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, ['scripts/dispatch.ts', ...args], {
     cwd: root,
-    env: { ...passedOn, PATH: process.env['PATH'], HOME: process.env['HOME'], ...env }
+    env: { ...passedOn(root), PATH: process.env['PATH'], HOME: process.env['HOME'], ...env }
   })
   const said = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => {
@@ -102,7 +107,7 @@ export function startProcess (
   const child = spawn(program, args, {
     cwd,
     env: {
-      ...passedOn,
+      ...passedOn(cwd),
       PATH: pathOutside(),
       HOME: process.env['HOME'],
       PORT: '0',

@@ -1,4 +1,4 @@
-import { createNetwork, type Network } from '@dispatch/vendor-io'
+import { createAccessTokenCache, createNetwork, type Network } from '@dispatch/vendor-io'
 import type { Exchange, ExpectedSignIn, MailAnswer } from '../fixtures/fixture.ts'
 import { type Authority, createAuthority } from '../vendor/certificates.ts'
 import type { InjectedMailFault } from '../vendor/mail-fault.ts'
@@ -43,15 +43,53 @@ export type ExchangeSession = {
 export async function createVendorDouble (): Promise<VendorDouble> {
   const [vendor, stranger, post] = await Promise.all([createVendor(), createVendor(), createAuthority()])
   const ca = [vendor.ca, post.ca]
+  const connections = createSharedConnections(() => createNetwork({ ca: [vendor.ca], loopback: 'allowed', now, route: vendor.route }))
   return {
     async play (play) {
       const giveUp = new AbortController()
       const mailServer = play.mail === undefined ? undefined : await openMail(post, play.mail, play.mailAttack, () => giveUp.abort())
-      return begin({ vendor, stranger, ca, mailServer, giveUp }, play)
+      return begin({ vendor, stranger, ca, connections, mailServer, giveUp }, play)
     },
     async close () {
+      await connections.close()
       await Promise.all([vendor.close(), stranger.close()])
     }
+  }
+}
+
+/** The connections to the vendor that calls without a fault share, one after the other. */
+type SharedConnections = {
+  transport: Network['transport']
+  /** At the end of a call: where one of its requests goes on, its connections are cut. */
+  release: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** A handshake takes longer than most calls. */
+function createSharedConnections (open: () => Network): SharedConnections {
+  let shared: { network: Network, underWay: Set<object> } | undefined
+  async function close (): Promise<void> {
+    const left = shared
+    shared = undefined
+    await left?.network.close()
+  }
+  return {
+    transport: {
+      async send (request) {
+        const { network, underWay } = shared ??= { network: open(), underWay: new Set() }
+        underWay.add(request)
+        const end = (): boolean => underWay.delete(request)
+        const reply = await network.transport.send(request).catch((error: unknown) => {
+          end()
+          throw error
+        })
+        reply.body.once('close', end)
+        return reply
+      },
+      close
+    },
+    release: () => shared === undefined || shared.underWay.size === 0 ? Promise.resolve() : close(),
+    close
   }
 }
 
@@ -81,12 +119,13 @@ type Actors = {
   vendor: Vendor
   stranger: Vendor
   ca: readonly string[]
+  connections: SharedConnections
   mailServer: MailServer | undefined
   giveUp: AbortController
 }
 
 function begin (
-  { vendor, stranger, ca, mailServer, giveUp }: Actors,
+  { vendor, stranger, ca, connections, mailServer, giveUp }: Actors,
   { exchange, attack, mailAttack, meet = () => Promise.resolve() }: ExchangeScript
 ): ExchangeSession {
   const requests: ExchangeSession['requests'] = []
@@ -133,8 +172,9 @@ function begin (
     },
     resolve: (hostname) => Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }))
   })
+  const wire = attack === undefined ? connections.transport : undefined
   return {
-    network,
+    network: wire === undefined ? network : { ...network, transport: wire, accessTokens: createAccessTokenCache({ wire, now }) },
     requests,
     mails: mailServer?.mails ?? [],
     signIn: () => mailServer?.signIn() ?? {},
@@ -142,6 +182,7 @@ function begin (
     async close () {
       over.resolve(undefined)
       await network.close()
+      await connections.release()
       await mailServer?.close()
     }
   }

@@ -16,14 +16,19 @@ export type VendorSigningKey = { id: string, key: KeyObject, jwks: KeySet, pairs
 type Family = 'rsa' | 'ec' | 'ed25519'
 type KeyPair = { privateKey: KeyObject, publicKey: KeyObject }
 
+/** Each pair is made when it is first needed: one of RSA takes a quarter of a second, and most vendors have none. */
 export function createVendorSigningKey (id: string): VendorSigningKey {
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const rsa = lazy(() => generateKeyPairSync('rsa', { modulusLength: 2048 }))
   return {
     id,
-    key: rsa.privateKey,
-    jwks: { keys: [{ ...rsa.publicKey.export({ format: 'jwk' }) as JsonObject, kid: id, alg: 'PS256', use: 'sig' }] },
+    get key () {
+      return rsa().privateKey
+    },
+    get jwks () {
+      return { keys: [{ ...rsa().publicKey.export({ format: 'jwk' }) as JsonObject, kid: id, alg: 'PS256', use: 'sig' }] }
+    },
     pairs: {
-      rsa: () => rsa,
+      rsa,
       ec: lazy(() => generateKeyPairSync('ec', { namedCurve: 'P-256' })),
       ed25519: lazy(() => generateKeyPairSync('ed25519'))
     }
