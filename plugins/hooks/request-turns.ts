@@ -1,7 +1,7 @@
 import { clientKeyOf } from '@dispatch/accounts'
+import { createRecent } from '@dispatch/common'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
 import { hash } from 'node:crypto'
 import { companyBehind } from './admission-control.ts'
 import { createLoopTurns } from './loop-turns.ts'
@@ -29,7 +29,7 @@ const maxRemembered = 10_000
  */
 export const requestTurnsPlugin = plugin((app, _options, done) => {
   const { next, accepted } = createLoopTurns()
-  const companies = new LRUCache<string, number>({ max: maxRemembered })
+  const companies = createRecent<string, number>(maxRemembered)
   app.decorateRequest(untried, null)
   app.server.on('connection', accepted)
 

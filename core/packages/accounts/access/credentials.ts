@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createRecent } from '@dispatch/common'
 import { createHmac, randomBytes } from 'node:crypto'
 import { type Account, type Accounts, normaliseEmail } from './account.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'
@@ -43,11 +43,11 @@ export function createCredentials ({ accounts, unknownSecrets, bruteForceGuard, 
   pace?: Pace
 }): Credentials {
   const secret = randomBytes(32)
-  const trusted = new LRUCache<string, { userId: number, until: number }>({ max: maxTrusted })
+  const trusted = createRecent<string, { userId: number, until: number }>(maxTrusted)
   /** Undecided attempts: by e-mail address and client, then by the HMAC of the attempt. */
   const underWay = new Map<string, Map<string, Promise<number | undefined>>>()
   /** E-mail addresses with clients that have logged in successfully since this process started. */
-  const proven = new LRUCache<string, true>({ max: maxTrusted })
+  const proven = createRecent<string, true>(maxTrusted)
   const semaphores = { proven: createPasswordSemaphore(pace), unknown: createPasswordSemaphore(pace) }
 
   /** The user with this password. An attempt is counted when its wait ends: if the limit is used up by then, it costs nothing. */

@@ -1,7 +1,6 @@
-import { compile } from '@dispatch/common'
+import { compile, createRecent } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
 import { errors, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose'
-import { LRUCache } from 'lru-cache'
 import { hash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import type { Account } from './account.ts'
@@ -61,7 +60,7 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
   now: () => Date
   lifetime?: number
 }): Tokens {
-  const verified = new LRUCache<string, Read>({ max: maxRemembered })
+  const verified = createRecent<string, Read>(maxRemembered)
 
   async function read (token: string, tolerance: number): Promise<Read> {
     try {

@@ -1,6 +1,5 @@
-import { createFairSemaphore } from '@dispatch/common'
+import { createFairSemaphore, createRecent } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import { LRUCache } from 'lru-cache'
 import { clientKeyOf } from './networks.ts'
 import { waitingClient } from './waiting-client.ts'
 
@@ -31,7 +30,7 @@ const maxKnown = 10_000
  * everybody else. Who is signed in waits for nobody.
  */
 export function createUnknownSecrets (): UnknownSecrets {
-  const known = new LRUCache<string, true>({ max: maxKnown })
+  const known = createRecent<string, true>(maxKnown)
   const semaphore = createFairSemaphore({
     waiting,
     waitingInAll,

@@ -1,7 +1,7 @@
+import { createRecent } from '@dispatch/common'
 import type { RateLimitStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import type { RateLimit } from './rate-limiter.ts'
 
 /**
@@ -36,7 +36,7 @@ type State = { fullAt: number, untold: number, tellAt: number, isTelling: boolea
 export function createMeter (database: Database, { name, quota, window }: RateLimit, { now, onError }: Options): Meter {
   const [max, each] = [window * 1000, window * 1000 / quota]
   const part = max / parts
-  const states = new LRUCache<string, State>({ max: maxOwners })
+  const states = createRecent<string, State>(maxOwners)
 
   async function tell (owner: string, state: State): Promise<void> {
     const told = state.untold

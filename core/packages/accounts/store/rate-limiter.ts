@@ -1,6 +1,6 @@
+import { createRecent } from '@dispatch/common'
 import type { RateLimitStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 
 /** At most `quota` requests within `window` seconds from the first one. `name`: what clients read. */
@@ -33,7 +33,7 @@ export function createRateLimiter ({ pool }: Database, { name, quota, window }: 
     tableCreated: true,
     insuranceLimiter: new RateLimiterMemory(counted)
   })
-  const over = new LRUCache<string, true>({ max: maxSpent })
+  const over = createRecent<string, true>(maxSpent)
   const budgetOf = (remaining: number, milliseconds: number): RateLimitStatus => ({
     policy: name,
     quota,

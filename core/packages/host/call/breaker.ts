@@ -1,5 +1,5 @@
+import { createRecent } from '@dispatch/common'
 import type { ServiceName } from '@dispatch/services'
-import { LRUCache } from 'lru-cache'
 import type { Outcome } from './dispatch.ts'
 
 /** Whether a call may begin; if not, in how many seconds one may. */
@@ -53,9 +53,9 @@ function hostOfFailure (outcome: Outcome): string | undefined {
 }
 
 export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: BreakersOptions): Breakers {
-  const breakers = new LRUCache<string, Breaker>({ max: maxBreakers })
+  const breakers = createRecent<string, Breaker>(maxBreakers)
   /** The host at which the last call of a line failed. Which hosts a call will need is not known before it begins. */
-  const failedAt = new LRUCache<string, string>({ max: maxBreakers })
+  const failedAt = createRecent<string, string>(maxBreakers)
   const left = (since: number | undefined): number => since === undefined ? 0 : since + pause * 1000 - now().getTime()
 
   const fail = ({ companyId, userId, provider }: Configured, host: string): void => {
