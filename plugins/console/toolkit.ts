@@ -17,6 +17,7 @@ export { sentenceOf } from './form/sentence.ts'
 export { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from './form/text.ts'
 export { allowedServices, creditsOf, documentTypeName, fill, numberOf, optionsFor, serviceNames, withWords, wordFor,
   type Words } from './language/language.ts'
+export { nameIn, type People, readPeople } from './pages/people.ts'
 export { sharedTemplates, templateName } from './language/template-names.ts'
 export { outlives } from './session/kept-form.ts'
 export { languageOf } from './session/language.ts'

@@ -217,7 +217,7 @@ await t.test('every documented body and answer has an example that fits its sche
 
 /** Characters that each document may have: a little more than it has. What stands in several places stands in it once. */
 const limits = {
-  '1.0.1': { whole: 574_500, send: 320_500, manage: 230_500, operate: 78_000 },
+  '1.0.1': { whole: 576_000, send: 320_500, manage: 230_500, operate: 78_000 },
   '1.1.0': { whole: 594_500, send: 339_500, manage: 230_500, operate: 78_000 }
 } as const
 

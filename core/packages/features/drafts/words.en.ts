@@ -5,6 +5,8 @@ export const words = {
   draftsDelete: 'Delete the drafts',
   draftId: 'Id of the draft',
   draftOf: 'Draft',
+  draftAbout: 'Subject',
+  draftAuthor: 'By',
   draftWritten: 'Last change',
   draftShared: 'shared',
   draftSent: 'sent',

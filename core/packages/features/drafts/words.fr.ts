@@ -7,6 +7,8 @@ export const words: Record<keyof typeof en, string> = {
   draftsDelete: 'Supprimer les brouillons',
   draftId: 'Identifiant du brouillon',
   draftOf: 'Brouillon',
+  draftAbout: 'Objet',
+  draftAuthor: 'Par',
   draftWritten: 'Dernière modification',
   draftShared: 'partagé',
   draftSent: 'envoyé',

@@ -208,8 +208,9 @@ function languageFor (locale: string | undefined, offered: readonly string[] | u
   return language === undefined ? {} : { locale: language }
 }
 
+/** The name of a signer; of one in a draft, as far as it is written. */
 function nameOf ({ firstName, lastName }: Signer): string {
-  return `${firstName} ${lastName}`
+  return [firstName, lastName].join(' ').trim()
 }
 
 /** Checks that either no signer has an order, or all have one, numbered from 1 without a gap. */

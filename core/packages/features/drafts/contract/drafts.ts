@@ -45,6 +45,19 @@ export const DraftQuery = Type.Object({
   sandbox: Type.Optional(Type.Boolean({ description: 'Only those that are meant for test environments, or none; since version 1.1.0.' }))
 }, { additionalProperties: false })
 
-/** A draft in a list: without what it says. */
-export const DraftSummary = Type.Omit(DraftView, ['request'], { title: 'DraftSummary' })
+const Said = Type.Union([Type.String({ maxLength: 200 }), Type.Null()])
+
+/** A draft in a list: of what it says, what tells it apart from others. */
+export const DraftSummary = Type.Object({
+  ...Type.Omit(DraftView, ['request']).properties,
+  recipient: Type.Unsafe<string | null>({
+    ...Said,
+    description: 'Who would get it, as far as it says; null in a draft of more than 64 KB.'
+  }),
+  subject: Type.Unsafe<string | null>({
+    ...Said,
+    description: 'The subject of its mail, or the number of its document, as far as it says.'
+  }),
+  template: Type.Union([Type.Object({ id: Type.Integer(), name: Type.String() }), Type.Null()])
+}, { title: 'DraftSummary' })
 export type DraftSummary = Static<typeof DraftSummary>

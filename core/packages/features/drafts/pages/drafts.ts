@@ -1,7 +1,7 @@
-import { ApiRefused, type Confirmation, type ConfirmRequest, fill, type Html, html, type LongList, longList, page, picks, picksForm, time,
-  visitWith, withMany, withQuery, withWords, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, fill, type Html, html, type LongList, longList, nameIn, page, type People,
+  picks, picksForm, readPeople, templateName, time, visitWith, withMany, withQuery, withWords, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import type { DraftSummary } from '../contract/drafts.ts'
+import type { DraftSummary, DraftView } from '../contract/drafts.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 
@@ -14,7 +14,10 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
   app.get('/drafts', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api, actor, mode } = visit
-    const { data } = await api.read<{ data: DraftSummary[] }>(withQuery('/api/v1/drafts', { sandbox: String(mode === 'test') }))
+    const [{ data }, people] = await Promise.all([
+      api.read<{ data: DraftSummary[] }>(withQuery('/api/v1/drafts', { sandbox: String(mode === 'test') })),
+      readPeople(visit)
+    ])
     const own = data.filter(({ userId }) => userId === actor.userId)
     const list = data.length === 0 ?
       html`<p>${words.draftsNone}</p><p><a class="button second" href="/console/send">${words.send}</a></p>` :
@@ -22,7 +25,7 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
         longList({ ...visit, path: '/console/drafts' }, draftList, {
           label: words.drafts,
           rows: data,
-          known: { words },
+          known: { words, people },
           pick: picks(words, 'many', (draft) => own.includes(draft) ? { id: draft.id, name: nameOf(words, draft) } : undefined),
           act: { title: words.draftDelete, cell: (draft) => own.includes(draft) ? removal(words, draft) : html`` }
         })
@@ -51,7 +54,7 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
 /** Asks before a draft is deleted. */
 async function deletion (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
-  const { updatedAt, service } = await api.read<DraftSummary>(`/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
+  const { updatedAt, service } = await api.read<DraftView>(`/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
   return {
     title: fill(words.draftDeleteOf, { at: updatedAt.slice(0, 16).replace('T', ' ') }),
     says: [words.draftDeleteIntro],
@@ -66,16 +69,23 @@ const servicesOf = (words: Words, { service }: Pick<DraftSummary, 'service'>): s
 
 /** Two of the same service are told apart by their time. */
 const nameOf = (words: Words, draft: DraftSummary): string =>
-  `${servicesOf(words, draft)} ${draft.updatedAt.slice(0, 16).replace('T', ' ')}`
+  [servicesOf(words, draft), draft.recipient, draft.updatedAt.slice(0, 16).replace('T', ' ')].filter((part) => part !== null).join(' ')
 
-const draftList: LongList<DraftSummary, { words: Words }> = {
+const draftList: LongList<DraftSummary, { words: Words, people: People }> = {
   name: 'drafts',
   first: {
     title: ({ draftOf }) => draftOf,
     cell: (draft, { words }) => html`<a href="${withQuery('/console/send', { draft: draft.id })}">${servicesOf(words, draft)}</a>`
   },
   columns: {
+    recipient: { title: ({ recipient }) => recipient, cell: ({ recipient }) => html`${recipient ?? ''}` },
+    about: {
+      title: ({ draftAbout }) => draftAbout,
+      cell: ({ subject, template }, { words }) =>
+        html`${subject ?? ''}${template === null ? html`` : html`<div class="quiet">${templateName(words, template)}</div>`}`
+    },
     written: { title: ({ draftWritten }) => draftWritten, cell: ({ updatedAt }) => time(updatedAt) },
+    author: { title: ({ draftAuthor }) => draftAuthor, cell: ({ userId }, { words, people }) => html`${nameIn(words, people, userId)}` },
     status: {
       title: ({ status }) => status,
       cell: ({ dispatchId, shared }, { words }) =>
@@ -88,7 +98,7 @@ const draftList: LongList<DraftSummary, { words: Words }> = {
     begun: { title: ({ created }) => created, cell: ({ createdAt }) => time(createdAt) },
     id: { title: ({ draftId }) => draftId, cell: ({ id }) => html`<code>${id}</code>` }
   },
-  usual: ['written', 'status']
+  usual: ['recipient', 'about', 'written', 'author', 'status']
 }
 
 function removal (words: Words, { id, updatedAt }: DraftSummary): Html {

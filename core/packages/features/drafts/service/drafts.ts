@@ -1,10 +1,13 @@
 import type { UserRef } from '@dispatch/accounts'
+import { isRecord, type JsonObject, shortened } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { isServiceName, type ServiceName, services } from '@dispatch/services'
 import { randomUUID } from 'node:crypto'
 import type { DraftBody, DraftSummary, DraftView } from '../contract/drafts.ts'
-import { type DraftRow, listDrafts, readDraft, removeDraft, removeOldDrafts, type SummaryRow, writeDraft } from '../store/drafts.ts'
+import { type DraftRow, listDrafts, type ListedRow, readDraft, removeDraft, removeOldDrafts, type SummaryRow, templateNames,
+  writeDraft } from '../store/drafts.ts'
 
 /** Requests that people have begun to write. Each is private to its author, who may let everybody of the company read it. */
 export type Drafts = {
@@ -34,7 +37,11 @@ export function createDrafts ({ database, now }: { database: Database, now: () =
   }
   return {
     write,
-    list: async (reader, only) => (await listDrafts(database, reader, only)).map(summaryOf),
+    async list (reader, only) {
+      const rows = await listDrafts(database, reader, only)
+      const names = await templateNames(database, reader.companyId, [...new Set(rows.flatMap((row) => templateIn(row) ?? []))])
+      return rows.map((row) => ({ ...summaryOf(row), ...aboutOf(row), template: namedTemplate(templateIn(row), names) }))
+    },
     async read (reader, id) {
       const row = await readDraft(database, reader, id)
       return row === undefined ? notFound(id) : viewOf(row)
@@ -54,7 +61,7 @@ function notFound (id: string): never {
   throw new DispatchError('not_found', `You have no draft ${id}.`)
 }
 
-function summaryOf (row: SummaryRow): DraftSummary {
+function summaryOf (row: SummaryRow): Omit<DraftView, 'request'> {
   return {
     id: row.draft_id,
     service: row.service,
@@ -66,6 +73,47 @@ function summaryOf (row: SummaryRow): DraftSummary {
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString()
   }
+}
+
+/** Characters of what is told of a draft. */
+const maxTold = 200
+
+const told = (value: unknown): string | null => typeof value === 'string' && value.trim() !== '' ? shortened(value.trim(), maxTold) : null
+
+/** Who would get what a draft says, and what it is about. What is half written tells what it can. */
+function aboutOf ({ service: path, request }: ListedRow): Pick<DraftSummary, 'recipient' | 'subject'> {
+  const about: Pick<DraftSummary, 'recipient' | 'subject'> = { recipient: null, subject: null }
+  const { template } = request ?? {}
+  const data = isRecord(template) && isRecord(template['data']) ? template['data'] as JsonObject : {}
+  for (const name of path.split('/')) {
+    if (request === null || !isServiceName(name)) continue
+    const own = request[name]
+    const fields = isRecord(own) ? { ...request, ...own } : request
+    const { recipient, documentNumber } = factsOf(name, fields, data)
+    const { subject = '' } = services[name].template ?? {}
+    about.recipient ??= told(recipient)
+    about.subject ??= told(Reflect.get(fields, subject)) ?? told(documentNumber)
+  }
+  return about
+}
+
+/** What the service finds in fields of which nobody has looked whether they are right. */
+function factsOf (name: ServiceName, fields: object, data: JsonObject): { recipient?: unknown, documentNumber?: unknown } {
+  try {
+    return services[name].facts(fields as never, data)
+  } catch {
+    return {}
+  }
+}
+
+function templateIn ({ request }: ListedRow): number | undefined {
+  const id = isRecord(request?.['template']) ? request['template']['id'] : undefined
+  return Number.isSafeInteger(id) && Math.abs(Number(id)) < 2 ** 31 ? Number(id) : undefined
+}
+
+function namedTemplate (id: number | undefined, names: ReadonlyMap<number, string>): DraftSummary['template'] {
+  const name = id === undefined ? undefined : names.get(id)
+  return id === undefined || name === undefined ? null : { id, name }
 }
 
 function viewOf (row: DraftRow): DraftView {

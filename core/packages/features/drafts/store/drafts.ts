@@ -22,6 +22,8 @@ type Tables = {
 
 export type DraftRow = Selectable<Tables['drafts']>
 export type SummaryRow = Omit<DraftRow, 'request'>
+/** `request`: null where it is too large to be read for a list. */
+export type ListedRow = SummaryRow & { request: JsonObject | null }
 
 /** What is written of a draft, at a time. What is absent stays as it is. */
 export type Written = Pick<DraftRow, 'service' | 'request' | 'sandbox'> & { shared?: boolean, dispatchId?: string | null, at: Date }
@@ -30,16 +32,27 @@ const summary = ['draft_id', 'company_id', 'user_id', 'service', 'sandbox', 'sha
 
 /** How many drafts a person keeps; the one that was written to least lately goes first, and of those the sent ones. */
 export const maxKept = 200
-/** How many of a list are shown. */
-const maxListed = 100
+/** How many of a list are shown, and bytes of a request up to which it is read for that. */
+const [maxListed, maxRead] = [100, 65_536]
 
 /** The drafts of a person and those that others of the company share, the last written first. */
-export async function listDrafts (database: Database, reader: UserRef, { sandbox }: { sandbox?: boolean }): Promise<SummaryRow[]> {
-  return database.reading(reader.companyId,
+export async function listDrafts (database: Database, reader: UserRef, { sandbox }: { sandbox?: boolean }): Promise<ListedRow[]> {
+  return database.reading(reader.companyId, (queries) =>
+    tablesOf(queries).selectFrom('drafts').select(summary)
+      .select(sql<JsonObject | null>`case when pg_column_size(request) < ${maxRead} then request end`.as('request'))
+      .where('company_id', '=', reader.companyId).where(visibleTo(reader))
+      .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false))
+      .orderBy('updated_at', 'desc').limit(maxListed).execute())
+}
+
+/** The names of templates, as far as the company may use them. */
+export async function templateNames (database: Database, companyId: number, ids: readonly number[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await database.reading(companyId,
     (queries) =>
-      tablesOf(queries).selectFrom('drafts').select(summary).where('company_id', '=', reader.companyId).where(visibleTo(reader))
-        .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false))
-        .orderBy('updated_at', 'desc').limit(maxListed).execute())
+      sql<{ id: number, name: string }>`select template_id as id, name from templates
+      where template_id = any (${[...ids]}::integer[]) and (company_id = ${companyId} or company_id is null)`.execute(queries))
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** A draft that a person may read. */

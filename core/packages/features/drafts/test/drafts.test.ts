@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { has, matches } from '../../../../../test/support/matching.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { contains, has, matches } from '../../../../../test/support/matching.ts'
 import { invoiceRequest, startService } from '../../../../../test/support/service.ts'
 import { createDrafts } from '../service/drafts.ts'
 import { maxKept } from '../store/drafts.ts'
@@ -29,6 +30,27 @@ await t.test('a draft is kept as it is written, finished or not, and says the ke
   }
   t.equal((await send('DELETE', `/api/v1/drafts/${id}`, {}, member)).status, 204)
   t.equal((await send('GET', `/api/v1/drafts/${id}`, {}, member)).status, 404)
+})
+
+await t.test('a list tells drafts apart by what they say, half written or not', async (t) => {
+  const { admin: author } = await service.company('telling')
+  const mail = { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your order' }
+  const drafts: [string, object, object][] = [
+    ['sms', request, { recipient: '+3361', subject: null, template: { id: 20 } }],
+    ['email', { template: { id: 999_999 }, email: mail }, { recipient: 'ada@example.com', subject: 'Your order', template: null }],
+    ['invoicing/email', { template: { id: 1, data: { number: 'F-7', customer: { name: 'Ada' } } } }, { recipient: 'Ada', subject: 'F-7' }],
+    ['postal', { postal: {} }, { recipient: null, subject: null, template: null }],
+    ['esign', { signers: 'nobody', template: 7 }, { recipient: null, template: null }],
+    ['fax', {}, { recipient: null }],
+    ['sms', { sms: { phoneNumber: '+33612345678', message: 'x'.repeat(200_000) } }, { recipient: null, template: null }]
+  ]
+  for (const [path, body] of drafts) await send('POST', '/api/v1/drafts', { body: { service: path, request: body } }, author)
+  const { status, body: { data } } = await send('GET', '/api/v1/drafts', {}, author)
+  t.equal(status, 200)
+  has(t, data.toReversed(), drafts.map(([path, , told]) => ({ service: path, ...told })))
+  const { open, signIn } = openConsole(service)
+  const { body: page } = await open('/drafts', await signIn(author))
+  for (const text of ['ada@example.com', 'Your order', 'Invoice', author.email]) contains(t, page, text)
 })
 
 await t.test('nobody but its author reads a draft unless it is shared, and nobody else changes it', async (t) => {
