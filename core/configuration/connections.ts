@@ -26,14 +26,14 @@ export function connectionProblem (
   configuration: StoredConfiguration
 ): Problem | undefined {
   const { userId, connection } = configuration
-  const wanted = connectionFor(manifest, configuration)
-  if (wanted === undefined) return undefined
+  const desired = connectionFor(manifest, configuration)
+  if (desired === undefined) return undefined
   const path = '/connection'
   const again = `open the address that GET /api/v1/${userId === null ? 'company' : 'my'}/providers/${code}/connect answers.`
-  if (connection?.client !== wanted.client) {
+  if (connection?.client !== desired.client) {
     return { path, code: 'not_connected', message: `It is not connected with an account at the vendor: ${again}` }
   }
-  const [lacking] = lackingFacts(wanted.connect, connection.facts)
+  const [lacking] = lackingFacts(desired.connect, connection.facts)
   if (lacking !== undefined) {
     return { path, code: 'not_connected', message: `It was connected before "${lacking}" of the account was asked for: ${again}` }
   }

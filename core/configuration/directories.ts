@@ -50,7 +50,7 @@ const [keptFor, restFor, limit, answerTimeoutMs] = [10 * 60_000, 30_000, 10_000,
 const kept = { companies: 200, ofCompany: 500, underWay: 4 }
 
 /** What a company has been told: the answers by their questions, and the directories that did not answer. */
-type Told = {
+type Reported = {
   answers: LRUCache<string, { until: number, answer: Promise<DirectoryAnswer> }>
   away: LRUCache<string, number>
   underWay: number
@@ -58,36 +58,36 @@ type Told = {
 
 export function createDirectories (options: Options): Directories {
   const { configurations, host, keyring, peppol, log, now } = options
-  const companies = new LRUCache<number, Told>({ max: kept.companies })
+  const companies = new LRUCache<number, Reported>({ max: kept.companies })
   const problemsOf = createConfigurationCheck(keyring, log)
 
-  function toldTo (companyId: number): Told {
-    const told = companies.get(companyId) ??
+  function toldTo (companyId: number): Reported {
+    const reported = companies.get(companyId) ??
       { answers: new LRUCache({ max: kept.ofCompany }), away: new LRUCache({ max: kept.ofCompany }), underWay: 0 }
-    companies.set(companyId, told)
-    return told
+    companies.set(companyId, reported)
+    return reported
   }
 
   /** What was said before, or what `ask` finds out now. `away`: what is left alone once it has not answered. */
   async function remembered (companyId: number, { directory, question, away, ask }: Question): Promise<DirectoryAnswer> {
-    const told = toldTo(companyId)
+    const reported = toldTo(companyId)
     const time = now().getTime()
-    const before = told.answers.get(question)
+    const before = reported.answers.get(question)
     if (before !== undefined && time < before.until) return before.answer
     const none = (message: string): DirectoryAnswer => ({ directory, at: now(), said: { result: 'cannot_be_asked', message, away: true } })
-    if (time < (told.away.get(away) ?? 0)) return none(`The directory of "${directory}" did not answer a moment ago: ask again later.`)
-    if (told.underWay >= kept.underWay) return none('Other questions of the company are under way: ask again in a few seconds.')
-    told.underWay += 1
+    if (time < (reported.away.get(away) ?? 0)) return none(`The directory of "${directory}" did not answer a moment ago: ask again later.`)
+    if (reported.underWay >= kept.underWay) return none('Other questions of the company are under way: ask again in a few seconds.')
+    reported.underWay += 1
     const answer = ask().then((said) => ({ directory, at: now(), said })).finally(() => {
-      told.underWay -= 1
+      reported.underWay -= 1
     })
-    told.answers.set(question, { until: time + keptFor, answer })
+    reported.answers.set(question, { until: time + keptFor, answer })
     const forget = (): void => {
-      if (told.answers.peek(question)?.answer === answer) told.answers.delete(question)
+      if (reported.answers.peek(question)?.answer === answer) reported.answers.delete(question)
     }
     answer.then(({ said }) => {
       if (said.result === 'cannot_be_asked') forget()
-      if (said.result === 'cannot_be_asked' && said.away) told.away.set(away, now().getTime() + restFor)
+      if (said.result === 'cannot_be_asked' && said.away) reported.away.set(away, now().getTime() + restFor)
     }, forget)
     return answer
   }
@@ -110,14 +110,14 @@ export function createDirectories (options: Options): Directories {
     })
   }
 
-  function askPeppol (companyId: number, asked: Peppol, { scheme, id }: ElectronicAddress): Promise<DirectoryAnswer> {
+  function askPeppol (companyId: number, requested: Peppol, { scheme, id }: ElectronicAddress): Promise<DirectoryAnswer> {
     const question = JSON.stringify([peppolName, scheme, id.toLowerCase()])
     // Each participant publishes elsewhere: one place that is away says nothing of others.
     return remembered(companyId, {
       directory: peppolName,
       question,
       away: question,
-      ask: async () => saidBy(await asked.ask({ scheme, id }))
+      ask: async () => saidBy(await requested.ask({ scheme, id }))
     })
   }
 
@@ -130,19 +130,19 @@ export function createDirectories (options: Options): Directories {
       const having = offered.entries().flatMap((entry) =>
         entry.state === 'installed' ? servicesOf(entry.manifest).map((service) => ({ entry, service })) : []
       )
-      const asked = having.flatMap(({ entry, service }) => {
+      const requested = having.flatMap(({ entry, service }) => {
         const choice = chooseProvider(chooser, query, service, entry.code)
         if (!choice.chosen || (test && !reachesSandbox(choice.provider, choice.configuration))) return []
         return [askProvider(companyId, service, inTest(choice, test), address)]
       })
-      return Promise.all(peppol === undefined || test ? asked : [...asked, askPeppol(companyId, peppol, address)])
+      return Promise.all(peppol === undefined || test ? requested : [...requested, askPeppol(companyId, peppol, address)])
     },
 
     async unknownIn (query, service, by, { network, ...address }) {
-      const asked = await directoryOf(query, service, by, address) ??
+      const requested = await directoryOf(query, service, by, address) ??
         (network === 'peppol' && peppol !== undefined && !query.test ? () => askPeppol(query.companyId, peppol, address) : undefined)
-      if (asked === undefined) return undefined
-      const answer = asked().then(({ directory, said }) => {
+      if (requested === undefined) return undefined
+      const answer = requested().then(({ directory, said }) => {
         const status = statusIn(said)
         return status && { directory, status }
       })

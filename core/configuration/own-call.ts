@@ -56,8 +56,8 @@ export function keyOf (
   { userId }: Pick<Owner, 'userId'>,
   { digest }: InstalledProvider,
   { sandbox, connection }: StoredConfiguration,
-  asked: unknown
+  requested: unknown
 ): string {
-  const about = [userId, digest, sandbox, connection?.client, connection?.connectedAt, asked]
+  const about = [userId, digest, sandbox, connection?.client, connection?.connectedAt, requested]
   return createHash('sha256').update(JSON.stringify(about)).digest('base64')
 }

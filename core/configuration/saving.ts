@@ -32,14 +32,14 @@ type Saved = { stored: StoredConfiguration, warnings: readonly Problem[] }
  * where requests would go elsewhere than before; the registration of webhooks, so that no transaction waits for a vendor. It is taken back
  * where the configuration is not stored after it.
  */
-export async function saveConfiguration (needs: SavingNeeds, wanted: ConfigurationEdit, { author, prove }: Saver): Promise<Saved> {
+export async function saveConfiguration (needs: SavingNeeds, desired: ConfigurationEdit, { author, prove }: Saver): Promise<Saved> {
   const account = randomUUID()
   let isProved = false
   let made: Made | undefined
 
   async function store (): Promise<Saved> {
     try {
-      return await storeEdit(needs, { ...wanted, account }, { author, isProved, made })
+      return await storeEdit(needs, { ...desired, account }, { author, isProved, made })
     } catch (error) {
       if (error instanceof ProofFirst) {
         await prove()
@@ -64,14 +64,14 @@ type First = { author: AuditAuthor, isProved: boolean, made: Made | undefined }
 /** Stores the configuration in one transaction. Throws what has to come first, and `validation_failed` for what is wrong. */
 async function storeEdit (
   needs: SavingNeeds,
-  wanted: ConfigurationEdit & { account: string },
+  desired: ConfigurationEdit & { account: string },
   { author, isProved, made }: First
 ): Promise<Saved> {
   const { configurations, keyring, now, subscribing } = needs
-  const { owner, provider } = wanted
+  const { owner, provider } = desired
   let warnings: readonly Problem[] = []
   const stored = await configurations.edit(owner, { code: provider.code, isAdapter: provider.isAdapter ?? false }, (before) => {
-    const plan = planEdit(needs, wanted, before)
+    const plan = planEdit(needs, desired, before)
     warnings = plan.warnings
     if (plan.destinations.length > 0 && !isProved) throw new ProofFirst()
     if (made !== undefined) refuseOtherThan(made, before)
@@ -127,9 +127,9 @@ function planEdit (
     account: before?.account ?? account,
     ...(before?.connection !== undefined && { connection: before.connection })
   }
-  const asked = { provider, owner, edited, ...(before !== undefined && { before: { ...before, settings: kept ?? before.settings } }) }
+  const requested = { provider, owner, edited, ...(before !== undefined && { before: { ...before, settings: kept ?? before.settings } }) }
   const destinations = changedDestinations(manifest.settings, kept?.plain ?? {}, changed.value.plain)
-  return { edited, asked, destinations, warnings: changed.warnings }
+  return { edited, asked: requested, destinations, warnings: changed.warnings }
 }
 
 /** What was registered, for a configuration that stood so before. */
@@ -146,9 +146,9 @@ class RegisterFirst extends Error {
   override name = 'RegisterFirst'
   readonly asked: ToRegister
 
-  constructor (asked: ToRegister) {
+  constructor (requested: ToRegister) {
     super('The vendor registers the webhook first.')
-    this.asked = asked
+    this.asked = requested
   }
 }
 

@@ -28,7 +28,7 @@ export type Subscribing = {
   /** The services of a provider whose webhooks it registers by itself: none where no vendor could reach this service. */
   servicesOf: (provider: InstalledProvider, configuration: StoredConfiguration) => readonly DeliveryService[]
   /** Throws the vendor's refusal, or that it could not be asked; then it has nothing of what was asked now. */
-  register: (asked: ToRegister) => Promise<Registration>
+  register: (requested: ToRegister) => Promise<Registration>
   /** Takes back all that is registered. Throws where it is not known whether the vendor has done so; what it refuses is gone. */
   end: (owner: Owner, provider: InstalledProvider, configuration: StoredConfiguration) => Promise<void>
 }

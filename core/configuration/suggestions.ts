@@ -58,8 +58,8 @@ export function createSuggestions (options: Options): Suggestions {
     if (configuration === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
     return {
       data: await Promise.all((provider.manifest.suggestions ?? []).map(async (setting) => {
-        const { suggested: { result, ...told }, at } = await ask(owner, provider, configuration, setting)
-        return { setting, result, ...told, at: at.toISOString() }
+        const { suggested: { result, ...reported }, at } = await ask(owner, provider, configuration, setting)
+        return { setting, result, ...reported, at: at.toISOString() }
       }))
     }
   }

@@ -53,12 +53,12 @@ export type PendingBatch = BatchToApprove & {
 /** The rules of a company by which a second person has to approve. A feature brings it. */
 export type ApprovalDesk = {
   /**
-   * The rules by which somebody else has to approve one of what is asked; none where it may be sent at once. `asked` is found where the
+   * The rules by which somebody else has to approve one of what is asked; none where it may be sent at once. `requested` is found where the
    * company has any.
    */
   rulesFor: (
     about: Pick<ApprovalSubject, 'actor' | 'rows'>,
-    asked: () => Promise<readonly ApprovalSubject[]>
+    requested: () => Promise<readonly ApprovalSubject[]>
   ) => Promise<readonly ApprovalRuleRef[]>
   /**
    * The request that waits under an idempotency key. Throws `approval_required` where it was refused, and `idempotency_key_reused` for

@@ -25,7 +25,7 @@ export async function rulesForPlan (
   sources: Sources,
   command: DispatchCommand,
   plan: DispatchPlan
-): Promise<{ asked: ApprovalSubject, rules: readonly ApprovalRuleRef[] } | undefined> {
+): Promise<{ requested: ApprovalSubject, rules: readonly ApprovalRuleRef[] } | undefined> {
   const { actor: { userId }, preparedBy } = command
   if (plan.test || (preparedBy !== undefined && preparedBy !== userId)) return undefined
   const found = await rulesOf(sources, aboutOf(command, plan), stepsOf(plan))
@@ -66,12 +66,12 @@ async function rulesOf (
   { approvals, database }: Sources,
   about: About,
   steps: readonly StepToApprove[]
-): Promise<{ asked: ApprovalSubject, rules: readonly ApprovalRuleRef[] } | undefined> {
+): Promise<{ requested: ApprovalSubject, rules: readonly ApprovalRuleRef[] } | undefined> {
   if (approvals.length === 0 || !steps.some(({ hasProvider }) => hasProvider)) return undefined
   let found: Promise<ApprovalSubject> | undefined
-  const asked = (): Promise<ApprovalSubject> => found ??= factsOf(database, about, steps)
-  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, async () => [await asked()])))).flat()
-  return rules.length === 0 ? undefined : { asked: await asked(), rules }
+  const requested = (): Promise<ApprovalSubject> => found ??= factsOf(database, about, steps)
+  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, async () => [await requested()])))).flat()
+  return rules.length === 0 ? undefined : { requested: await requested(), rules }
 }
 
 async function factsOf (
@@ -98,8 +98,8 @@ export async function rulesForBatch (
   found: () => Promise<readonly RowsToApprove[]>
 ): Promise<readonly ApprovalRuleRef[]> {
   const about = { actor, rows }
-  const asked = async (): Promise<ApprovalSubject[]> => (await found()).map((some) => ({ ...about, credits, ...some }))
-  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, asked)))).flat()
+  const requested = async (): Promise<ApprovalSubject[]> => (await found()).map((some) => ({ ...about, credits, ...some }))
+  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, requested)))).flat()
   // Whoever approved it before its rows were checked has not seen those that were refused until then.
   if (rules.length === 0 || checkedAt === null) return rules
   const had = (await Promise.all(approvals.map((desk) => desk.approvedBy(actor.companyId, { batchId, since: checkedAt })))).flat()

@@ -156,8 +156,8 @@ async function validate (
 
 async function checkRow (dependencies: StageDependencies, planner: Planner, command: DispatchCommand): Promise<CheckedRow> {
   const { answer, plan } = await validate(dependencies, planner, command, {})
-  const asked = await approvalSubjectOf(dependencies, command, plan)
-  return { answer, ...asked !== undefined && { asked } }
+  const requested = await approvalSubjectOf(dependencies, command, plan)
+  return { answer, ...requested !== undefined && { asked: requested } }
 }
 
 async function review (dependencies: StageDependencies, planner: Planner, command: DispatchCommand): Promise<Review> {
@@ -189,17 +189,17 @@ export async function planInTime<Plan> (plan: Promise<Plan>, limit = validationL
 type Waits = (
   stages: Stages,
   command: DispatchCommand,
-  found: { asked: ApprovalSubject, rules: readonly ApprovalRuleRef[], key?: GivenKey }
+  found: { requested: ApprovalSubject, rules: readonly ApprovalRuleRef[], key?: GivenKey }
 ) => Promise<WaitingView>
 
 const refuseToWait: Waits = (_stages, _command, { rules }) => {
   throw approvalRequired(rules, 'ask for it by itself, with the header "x-api-version: 1.1.0"')
 }
 
-const waitFor: Waits = async ({ dependencies: { approvals } }, command, { asked, rules, key }) => {
+const waitFor: Waits = async ({ dependencies: { approvals } }, command, { requested, rules, key }) => {
   const [desk] = approvals
   if (desk === undefined || command.file !== undefined) throw approvalRequired(rules, 'a file that comes with its request cannot wait')
-  return desk.keep({ command, asked, rules, ...key !== undefined && { key } })
+  return desk.keep({ command, asked: requested, rules, ...key !== undefined && { key } })
 }
 
 async function askForBatch (

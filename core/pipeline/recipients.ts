@@ -61,9 +61,9 @@ export async function screenAll (books: readonly RecipientBook[], companyId: num
 }
 
 function withoutBook ({ service, fields, at = placeIn(service) }: Sending): Problem[] {
-  const asked = services[service].recipients?.unsubscribing
-  if (asked?.of(fields) === undefined) return []
-  return [{ path: at(asked.field), code: 'not_supported', message: 'Nobody can unsubscribe at this installation: leave it out.' }]
+  const requested = services[service].recipients?.unsubscribing
+  if (requested?.of(fields) === undefined) return []
+  return [{ path: at(requested.field), code: 'not_supported', message: 'Nobody can unsubscribe at this installation: leave it out.' }]
 }
 
 async function screen (books: readonly RecipientBook[], companyId: number, recipients: readonly Recipient[]): Promise<Problem[]> {

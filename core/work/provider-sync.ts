@@ -60,10 +60,10 @@ export async function startProviderSync ({ database, host, log, newId }: {
 
   async function follow (): Promise<void> {
     looks += 1
-    const wanted = await readReloads(database)
-    if (wanted <= number && looks % livesEvery !== 0) return
-    if (wanted > number) await host.reload()
-    number = Math.max(number, wanted)
+    const desired = await readReloads(database)
+    if (desired <= number && looks % livesEvery !== 0) return
+    if (desired > number) await host.reload()
+    number = Math.max(number, desired)
     await record()
   }
 

@@ -105,10 +105,10 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   }
   app.get('/editor/:name', { config: file }, async (request, reply) => {
     const scripts = await Promise.all(editors.map(editorScript))
-    const asked = scripts.find(({ path }) => path === request.url)
-    return asked === undefined
+    const requested = scripts.find(({ path }) => path === request.url)
+    return requested === undefined
       ? show({ status: 404, requestId: request.id }, request, reply)
-      : sendForEver(request, reply, asked, 'text/javascript')
+      : sendForEver(request, reply, requested, 'text/javascript')
   })
   await app.register(signInRoutes, { sessions })
   for (const { plugin, options } of parts.sessions) await app.register(plugin, options)

@@ -28,8 +28,8 @@ export type Deprecation = { since: string, sunset: string, instead: string }
 export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf }, done) => {
   app.decorateRequest('apiVersion', usualVersion)
   app.addHook('onRequest', (request, reply, next) => {
-    const asked = request.headers['x-api-version']
-    const known = asked === undefined ? usualVersion : versionOf(String(asked))
+    const requested = request.headers['x-api-version']
+    const known = requested === undefined ? usualVersion : versionOf(String(requested))
     request.apiVersion = known ?? usualVersion
     // What the service sends to itself belongs to a request that has passed this hook, and no browser reads its headers.
     const own = isOwn(request.raw)
@@ -40,7 +40,7 @@ export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf
     if (request.routeOptions.config.public !== true) reply.header('cache-control', 'no-store')
     if (!isServed(way, request)) next(httpsRequired())
     else if (isForged(request)) next(forged())
-    else next(known === undefined ? unsupported(String(asked)) : undefined)
+    else next(known === undefined ? unsupported(String(requested)) : undefined)
   })
   done()
 }, { name: 'headers', fastify: '5.x' })
@@ -100,7 +100,8 @@ export function deprecationWarning ({ since, sunset, instead }: Deprecation): st
   return `Deprecated since ${since}, removed on ${sunset}: use ${instead}.`
 }
 
-function unsupported (asked: string): DispatchError {
+function unsupported (requested: string): DispatchError {
   const known = Object.keys(versions)
-  return new DispatchError('unsupported_version', `X-API-Version "${asked.slice(0, 20)}" does not exist; there are ${known.join(' and ')}.`)
+  return new DispatchError('unsupported_version',
+    `X-API-Version "${requested.slice(0, 20)}" does not exist; there are ${known.join(' and ')}.`)
 }

@@ -81,16 +81,16 @@ function gaugesIn (registry: Registry, log: Log): Gauges {
 
 /** The work that waits in the database, which is asked once at a time, however many ask: no scrape waits for a silent one. */
 function createBacklog (get: Get<'database'>): () => Promise<Backlog | undefined> {
-  let asked: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
+  let requested: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
   return () => {
-    if (asked === undefined || (asked.answered && performance.now() - asked.at > believed)) {
+    if (requested === undefined || (requested.answered && performance.now() - requested.at > believed)) {
       const question = { at: performance.now(), backlog: readBacklog(get('database')).catch(() => undefined), answered: false }
       void question.backlog.finally(() => {
         question.answered = true
       })
-      asked = question
+      requested = question
     }
-    return Promise.race([asked.backlog, pause(timeoutMs, undefined, { ref: false })])
+    return Promise.race([requested.backlog, pause(timeoutMs, undefined, { ref: false })])
   }
 }
 

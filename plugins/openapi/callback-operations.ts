@@ -36,12 +36,12 @@ export function callbackOperations (components: Components): Record<string, Open
     }
     return [name, addComponent(components, 'pathItems', name, { post: operation })]
   })) as Record<BodyName, OpenApiObject>
-  const told = (type: string, name: BodyName, summary: string): [string, OpenApiObject] => [type, { ...items[name], summary }]
+  const reported = (type: string, name: BodyName, summary: string): [string, OpenApiObject] => [type, { ...items[name], summary }]
   return Object.fromEntries([
     ...callbackTypes.map((type) =>
-      told(type, bodyOf(type), `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`)
+      reported(type, bodyOf(type), `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`)
     ),
-    told(testType, 'TestCallback', 'A test of an endpoint that an admin has asked for: sent once.')
+    reported(testType, 'TestCallback', 'A test of an endpoint that an admin has asked for: sent once.')
   ])
 }
 

@@ -6,9 +6,9 @@ import { type Part, parts, tags } from './tags.ts'
 /** The document of a version: with its number, its answers, and the callbacks that its dispatches have. */
 export function inVersion (document: object, version: Version): OpenApiObject {
   const { info, webhooks } = document as { info: OpenApiObject, webhooks: Record<string, OpenApiObject> }
-  const told = callbackNamesIn(version)
-  const known = { ...document, info: { ...info, version }, webhooks: Object.fromEntries(told.map((name) => [name, webhooks[name]])) }
-  const later = new Set(callbackTypes.filter((type) => !told.includes(type)))
+  const reported = callbackNamesIn(version)
+  const known = { ...document, info: { ...info, version }, webhooks: Object.fromEntries(reported.map((name) => [name, webhooks[name]])) }
+  const later = new Set(callbackTypes.filter((type) => !reported.includes(type)))
   return withoutUnused(withAnswersOf(version, withoutLater(known, later) as OpenApiObject))
 }
 

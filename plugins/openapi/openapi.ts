@@ -207,6 +207,6 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
 
 /** The headers of a request. Of two names for one header the document has the first, which tells of the other. */
 function withoutAliases ({ properties, ...headers }: TObject): object {
-  const { 'idempotency-key': _, ...told } = properties
-  return { ...headers, properties: told }
+  const { 'idempotency-key': _, ...reported } = properties
+  return { ...headers, properties: reported }
 }

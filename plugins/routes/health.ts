@@ -12,10 +12,10 @@ export const healthRoutes: FastifyPluginCallbackTypebox<Options> = (
   done
 ) => {
   /** Simultaneous checks share one query to the database. */
-  let asked: Promise<void> | undefined
+  let requested: Promise<void> | undefined
   const ping = (): Promise<void> =>
-    asked ??= database.ping().finally(() => {
-      asked = undefined
+    requested ??= database.ping().finally(() => {
+      requested = undefined
     })
 
   app.get('/healthz', {

@@ -24,8 +24,8 @@ export const platformSearchRoutes: FastifyPluginCallbackTypebox<{ database: Data
     }
   }, async (request) => {
     const { search, limit = 25, cursor } = request.query
-    const wanted = { search, limit, ...cursor === undefined ? {} : { after: cursor } }
-    const found = await searchEverywhere(database, wanted, { author: auditAuthorOf(request), at: now() })
+    const desired = { search, limit, ...cursor === undefined ? {} : { after: cursor } }
+    const found = await searchEverywhere(database, desired, { author: auditAuthorOf(request), at: now() })
     return pageOf(found, limit, ({ dispatchId }) => dispatchId)
   })
   done()

@@ -131,7 +131,7 @@ function viewsOf (all: readonly ProviderEntry[], reader: Reader): ProviderView[]
   )
 }
 
-function viewOf (entry: ProviderEntry, { failing, isOperator, version: asked, schemas }: Reader): ProviderView {
+function viewOf (entry: ProviderEntry, { failing, isOperator, version: requested, schemas }: Reader): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
     const { code, reason, place, notice = 'It could not be loaded; the operator of the service can see why.' } = entry
@@ -155,8 +155,8 @@ function viewOf (entry: ProviderEntry, { failing, isOperator, version: asked, sc
     hosts,
     ...(sandbox === undefined ? {} : { sandbox: sandbox.kind }),
     services: servicesOf(entry.manifest),
-    ...(schemas ? { settings: settingsSchemaIn(settings, asked), requestSettings: settingsSchemaIn(requestSettings, asked) } : {}),
-    ...(schemas && suggestions !== undefined && isSince('1.1.0', asked) ? { suggestions } : {}),
+    ...(schemas ? { settings: settingsSchemaIn(settings, requested), requestSettings: settingsSchemaIn(requestSettings, requested) } : {}),
+    ...(schemas && suggestions !== undefined && isSince('1.1.0', requested) ? { suggestions } : {}),
     health: healthOf(failing.get(code))
   }
 }

@@ -76,7 +76,7 @@ type Watching = {
  */
 export function watchCertificatePair ({ files, current, use, log, now, every }: Watching): Renewal {
   let used = current
-  let told = ''
+  let reported = ''
   async function look (): Promise<void> {
     try {
       const pair = await readCertificatePair(files)
@@ -85,13 +85,13 @@ export function watchCertificatePair ({ files, current, use, log, now, every }: 
       if (new Date(validTo) <= now()) throw new CertificateError(`The certificate ${files.cert} has expired (${validTo}).`)
       use(pair)
       used = pair
-      told = ''
+      reported = ''
       log.info({ subject, validTo }, 'the certificate was renewed')
     } catch (error) {
       // Each problem is logged once, not at every check.
       const sentence = String(error)
-      if (sentence !== told) log.warn({ err: error }, 'the certificate could not be renewed; the one before stays in use')
-      told = sentence
+      if (sentence !== reported) log.warn({ err: error }, 'the certificate could not be renewed; the one before stays in use')
+      reported = sentence
     }
   }
   const timer = setInterval(() => {

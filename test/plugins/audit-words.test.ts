@@ -35,11 +35,11 @@ function notedIn (pattern: string): string[] {
 
 await t.test('every action of the audit log has words in both languages, and no words are of an action that nobody notes', async (t) => {
   const features = await findFeatures()
-  const told = new Set([...Object.keys(auditWords), ...features.flatMap(({ audit = {} }) => Object.keys(audit))])
+  const reported = new Set([...Object.keys(auditWords), ...features.flatMap(({ audit = {} }) => Object.keys(audit))])
   const own = notedIn('{*.ts,{configuration,packages/accounts,pipeline,store,work}/**/*.ts}')
   const ofFeatures = features.map(({ name }) => notedIn(`packages/features/${name}/{service,store,routes}/**/*.ts`))
   t.ok(own.length > 35, 'they are found')
-  t.strictSame([...told].toSorted(), [...new Set([...own, ...ofFeatures.flat()])].toSorted())
+  t.strictSame([...reported].toSorted(), [...new Set([...own, ...ofFeatures.flat()])].toSorted())
   for (const [index, { name, audit = {} }] of features.entries()) {
     const missing = ofFeatures[index]?.filter((one) => !(one in audit) && !(one in auditWords))
     t.strictSame(missing, [], `${name} tells its own`)
@@ -53,11 +53,11 @@ await t.test('every action of the audit log has words in both languages, and no 
 })
 
 await t.test('what shared templates say of their fields has a French form, and nothing else has', (t) => {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const read = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
     for (const [name, member] of Object.entries(value)) {
-      if (name === 'description' && typeof member === 'string') told.add(member)
+      if (name === 'description' && typeof member === 'string') reported.add(member)
       else read(member)
     }
   }
@@ -65,7 +65,7 @@ await t.test('what shared templates say of their fields has a French form, and n
     const { properties, $defs } = JSON.parse(readFileSync(join(templates, file), 'utf8')) as Record<string, unknown>
     read([properties, $defs])
   }
-  t.same(Object.keys(templateHelp['fr'] ?? {}).toSorted(), [...told].toSorted())
+  t.same(Object.keys(templateHelp['fr'] ?? {}).toSorted(), [...reported].toSorted())
   t.end()
 })
 

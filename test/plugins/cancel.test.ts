@@ -17,15 +17,15 @@ import { type Answer, invoiceRequest, type Login, seededDatabase, startService }
 import { outageOf } from './support/outage.ts'
 import { accepts, asksNobody, testProviders, type Verb } from './support/providers.ts'
 
-/** What the vendor "post" makes of the next questions; `asked` are those that it was asked. */
-const vendor: { cancel: Verb[], status: Verb[], asked: string[] } = { cancel: [], status: [], asked: [] }
+/** What the vendor "post" makes of the next questions; `requested` are those that it was asked. */
+const vendor: { cancel: Verb[], status: Verb[], requested: string[] } = { cancel: [], status: [], requested: [] }
 const turn = (verb: 'cancel' | 'status'): Verb => (query, call) => {
-  vendor.asked.push(verb)
+  vendor.requested.push(verb)
   return (vendor[verb].shift() ?? (() => Promise.reject(unavailable('Post is closed.'))))(query, call)
 }
 const says = (status: string): Verb => () => Promise.resolve({ status })
 const fails = (error: Error): Verb => () => Promise.reject(error)
-const asked = (verb: Verb): Verb => (request, call) => asksNobody().then(() => verb(request, call))
+const requested = (verb: Verb): Verb => (request, call) => asksNobody().then(() => verb(request, call))
 
 const providers = await testProviders(t)
 const statuses = 'statuses: { going: \'accepted\', gone: \'mailed\', back: \'cancelled\' }'
@@ -112,120 +112,124 @@ const cut = { cancel: [lost], status: [] }
 /** What the vendor answers each time that it is to cancel, and what the client and the timeline are told. */
 const conduct: Record<string, {
   times: { cancel: Verb[], status?: Verb[] }[]
-  told: { status: number, error?: string, message?: RegExp }
+  reported: { status: number, error?: string, message?: RegExp }
   ends: string[]
-  asked: string[]
+  requested: string[]
 }> = {
   'refuses, and says that it is on its way': {
     times: [{ cancel: [fails(refused('no', 'Not any more.'))], status: [says('going')] }],
-    told: { status: 409, error: 'conflict', message: /^The provider does not take it back: Not any more\.$/ },
+    reported: { status: 409, error: 'conflict', message: /^The provider does not take it back: Not any more\.$/ },
     ends: ['cancelling', 'polled', 'not_cancelled'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   },
   'refuses, and cannot be asked why': {
     times: [{ cancel: [fails(refused('no', 'Not any more.'))] }],
-    told: { status: 409, error: 'conflict', message: /Not any more\.$/ },
+    reported: { status: 409, error: 'conflict', message: /Not any more\.$/ },
     ends: ['cancelling', 'not_cancelled'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   },
   'is closed': {
     times: [{ cancel: [fails(unavailable('Later.'))] }],
-    told: { status: 503, error: 'provider_unavailable', message: /^Later\.$/ },
+    reported: { status: 503, error: 'provider_unavailable', message: /^Later\.$/ },
     ends: ['cancelling', 'not_cancelled'],
-    asked: ['cancel']
+    requested: ['cancel']
   },
   'is closed, and takes it back the second time': {
     times: [{ cancel: [fails(unavailable('Later.'))] }, { cancel: [says('back')] }],
-    told: { status: 200 },
+    reported: { status: 200 },
     ends: ['cancelling', 'not_cancelled', 'cancelling', 'polled', 'cancelled'],
-    asked: ['cancel', 'cancel']
+    requested: ['cancel', 'cancel']
   },
   'is cut off, and tells nothing': {
     times: [cut],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'cancel_unknown'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   },
   'is cut off, and says that it is on its way, where it may not have got to it yet': {
     times: [{ cancel: [lost], status: [says('going')] }],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'polled', 'cancel_unknown'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   },
   'is cut off, and says that it is cancelled': {
     times: [{ cancel: [lost], status: [says('back')] }],
-    told: { status: 200 },
+    reported: { status: 200 },
     ends: ['cancelling', 'polled', 'cancelled'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   },
   'is cut off, and says that it is too late': {
     times: [{ cancel: [lost], status: [says('gone')] }],
-    told: { status: 409, error: 'conflict', message: /its delivery status is "mailed"\.$/ },
+    reported: { status: 409, error: 'conflict', message: /its delivery status is "mailed"\.$/ },
     ends: ['cancelling', 'polled', 'not_cancelled'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   },
   'was cut off, and refuses what it has cancelled already': {
     times: [cut, { cancel: [fails(refused('gone', 'There is no such letter.'))], status: [says('back')] }],
-    told: { status: 200 },
+    reported: { status: 200 },
     ends: ['cancelling', 'cancel_unknown', 'cancelling', 'polled', 'cancelled'],
-    asked: ['cancel', 'status', 'cancel', 'status']
+    requested: ['cancel', 'status', 'cancel', 'status']
   },
   'was cut off, refuses, and cannot be asked why': {
     times: [cut, { cancel: [fails(refused('gone', 'There is no such letter.'))] }],
-    told: { status: 504, error: 'outcome_unknown', message: /^There is no such letter\. It may have been taken back/ },
+    reported: { status: 504, error: 'outcome_unknown', message: /^There is no such letter\. It may have been taken back/ },
     ends: ['cancelling', 'cancel_unknown', 'cancelling', 'cancel_unknown'],
-    asked: ['cancel', 'status', 'cancel', 'status']
+    requested: ['cancel', 'status', 'cancel', 'status']
   },
   'was cut off, and is closed': {
     times: [cut, { cancel: [fails(unavailable('Later.'))] }],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'cancel_unknown', 'cancelling', 'cancel_unknown'],
-    asked: ['cancel', 'status', 'cancel', 'status']
+    requested: ['cancel', 'status', 'cancel', 'status']
   },
   'was cut off, and refuses while it says that it is on its way': {
     times: [cut, { cancel: [fails(refused('no', 'Not any more.'))], status: [says('going')] }],
-    told: { status: 409, error: 'conflict', message: /Not any more\.$/ },
+    reported: { status: 409, error: 'conflict', message: /Not any more\.$/ },
     ends: ['cancelling', 'cancel_unknown', 'cancelling', 'polled', 'not_cancelled'],
-    asked: ['cancel', 'status', 'cancel', 'status']
+    requested: ['cancel', 'status', 'cancel', 'status']
   },
   'answers in a word that nobody knows': {
     times: [{ cancel: [says('odd')] }],
-    told: { status: 504, error: 'outcome_unknown', message: /^The answer of the provider does not say that it was taken back\. It may/ },
+    reported: {
+      status: 504,
+      error: 'outcome_unknown',
+      message: /^The answer of the provider does not say that it was taken back\. It may/
+    },
     ends: ['cancelling', 'polled', 'cancel_unknown'],
-    asked: ['cancel']
+    requested: ['cancel']
   },
   'answers that it is in the post': {
     times: [{ cancel: [says('gone')] }],
-    told: { status: 409, error: 'conflict', message: /its delivery status is "mailed"\.$/ },
+    reported: { status: 409, error: 'conflict', message: /its delivery status is "mailed"\.$/ },
     ends: ['cancelling', 'polled', 'not_cancelled'],
-    asked: ['cancel']
+    requested: ['cancel']
   },
   'has a provider that fails': {
-    times: [{ cancel: [asked(fails(new TypeError('no such field')))] }],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    times: [{ cancel: [requested(fails(new TypeError('no such field')))] }],
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'cancel_unknown'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   },
   'has a provider that fails before it asks': {
     times: [{ cancel: [fails(new TypeError('no such field'))] }],
-    told: { status: 503, error: 'provider_unavailable', message: /before anything was sent\.$/ },
+    reported: { status: 503, error: 'provider_unavailable', message: /before anything was sent\.$/ },
     ends: ['cancelling', 'not_cancelled'],
-    asked: ['cancel']
+    requested: ['cancel']
   },
   'was cut off, and has a provider that fails before it asks': {
     times: [cut, { cancel: [fails(new TypeError('no such field'))] }],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'cancel_unknown', 'cancelling', 'cancel_unknown'],
-    asked: ['cancel', 'status', 'cancel', 'status']
+    requested: ['cancel', 'status', 'cancel', 'status']
   },
   'returns what cannot be read': {
-    times: [{ cancel: [asked(() => Promise.resolve('back'))] }],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    times: [{ cancel: [requested(() => Promise.resolve('back'))] }],
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'cancel_unknown'],
-    asked: ['cancel', 'status']
+    requested: ['cancel', 'status']
   }
 }
-for (const [what, { times, told: { status, error, message }, ends, asked }] of Object.entries(conduct)) {
+for (const [what, { times, reported: { status, error, message }, ends, requested }] of Object.entries(conduct)) {
   await t.test(`a vendor that ${what}`, async (t) => {
     const id = await posted()
     const paid = await credits()
@@ -239,7 +243,7 @@ for (const [what, { times, told: { status, error, message }, ends, asked }] of O
     t.equal(answer?.body.error, error)
     if (message !== undefined) contains(t, answer?.body.message, message)
     t.same(await after(id), ends)
-    t.same(vendor.asked, asked)
+    t.same(vendor.requested, requested)
     const step = (await read(id)).steps[0]
     t.equal(step.deliveryStatus === 'cancelled', status === 200)
     t.same([(await read(id)).status, step.status, await credits()], ['succeeded', 'accepted', paid])
@@ -269,7 +273,7 @@ await t.test('of two that cancel at once one asks the vendor, and the other is t
   has(t, await cancel(id), { status: 409, body: { error: 'conflict', message: 'The dispatch is being worked on: try again in a moment.' } })
   gate.open()
   t.equal((await first).status, 200)
-  t.same(vendor.asked, ['cancel'])
+  t.same(vendor.requested, ['cancel'])
   t.same(await after(id), ['cancelling', 'polled', 'cancelled'])
 })
 
@@ -340,10 +344,10 @@ await t.test('what cannot be recorded because the database is away is in doubt',
 
 await t.test('where the configuration has gone nobody is asked, and nothing is left begun', async (t) => {
   const id = await posted()
-  vendor.asked = []
+  vendor.requested = []
   await send('DELETE', '/api/v1/company/providers/post')
   for (const time of ['first', 'second']) has(t, await cancel(id), { status: 422, body: { error: 'configuration_missing' } }, time)
-  t.same(vendor.asked, [])
+  t.same(vendor.requested, [])
   t.same(await after(id), [])
   await send('PUT', '/api/v1/company/providers/post', { body: { settings: {} } })
 })
@@ -384,12 +388,12 @@ await t.test('what no provider can take back is a 409', async (t) => {
 
 await t.test('who may not use the service, and who is of another company, asks no vendor', async (t) => {
   const id = await posted()
-  vendor.asked = []
+  vendor.requested = []
   const login = { email: 'no-post@example.com', password: 'a good password' }
   await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: ['sms'] } })
   isError(t, await cancel(id, login), 'not_found')
   isError(t, await cancel(id, (await service.company('strangers')).admin), 'not_found')
-  t.same(vendor.asked, [])
+  t.same(vendor.requested, [])
   t.same(await after(id), [])
 })
 

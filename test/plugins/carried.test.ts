@@ -19,34 +19,34 @@ await t.test('validation warns of what our page would show, and the vendor\'s ow
     bankDetails: { iban: 'FR7630006000011234567890189' },
     notes: 'Thanks'
   }
-  const asked = async (more: Record<string, unknown> = {}) => {
+  const requested = async (more: Record<string, unknown> = {}) => {
     const { status, body } = await send('POST', '/api/invoicing/validate', {
       body: invoiceRequest(given, { providerName: 'stripe', ...more })
     })
     t.equal(status, 200, JSON.stringify(body))
     return (body.warnings as Warning[]).filter(({ code }) => code === 'not_carried')
   }
-  const warnings = await asked()
+  const warnings = await requested()
   const placesOf = (found: readonly Warning[]): string[] => found.map(({ path }) => path.slice('/template/data/'.length)).sort()
   t.same(placesOf(warnings), ['bankDetails', 'buyerReference', 'customer/contact'],
     'the unit is not on our page either; the seller is that of the account')
   has(t, warnings, Array(3).fill({ message: 'The document is made by the provider "stripe", which does not get this field.' }))
-  t.same(placesOf(await asked({ invoicing: { customerId: 'cus_1' } })), ['bankDetails', 'buyerReference'],
+  t.same(placesOf(await requested({ invoicing: { customerId: 'cus_1' } })), ['bankDetails', 'buyerReference'],
     'a customer at Stripe has an address there')
-  t.same(await asked({ providerName: 'simulator' }), [], 'a provider that says nothing of it')
+  t.same(await requested({ providerName: 'simulator' }), [], 'a provider that says nothing of it')
 })
 
 await t.test('validation warns of a field with which the provider does nothing, as it has declared', async (t) => {
-  const asked = async (invoicing: Record<string, unknown>, providerName = 'stripe') => {
+  const requested = async (invoicing: Record<string, unknown>, providerName = 'stripe') => {
     const { status, body } = await send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { providerName, invoicing }) })
     t.equal(status, 200, JSON.stringify(body))
     return (body.warnings as Warning[]).filter(({ path }) => path.startsWith('/invoicing'))
   }
-  t.same(await asked({ reference: 'PO-9' }), [{
+  t.same(await requested({ reference: 'PO-9' }), [{
     path: '/invoicing/reference',
     code: 'unused_field',
     message: 'The provider "stripe" does nothing with it. Stripe prints the "reference" of the data.'
   }])
-  t.same(await asked({ customerId: 'cus_1' }), [], 'what it uses')
-  t.same(await asked({ reference: 'PO-9' }, 'simulator'), [], 'a provider that ignores nothing')
+  t.same(await requested({ customerId: 'cus_1' }), [], 'what it uses')
+  t.same(await requested({ reference: 'PO-9' }, 'simulator'), [], 'a provider that ignores nothing')
 })

@@ -75,11 +75,11 @@ await t.test('each step is done by the provider that it names, with the settings
 /** What the vendor hands out. */
 const theirs = '%PDF-1.7 theirs'
 const handsOut = { headers: { 'content-type': 'application/pdf' }, body: Buffer.from(theirs) }
-const asked = (): number => vendor.requests.filter(({ path }) => path.startsWith('/documents/')).length
+const requested = (): number => vendor.requests.filter(({ path }) => path.startsWith('/documents/')).length
 
 await t.test('where a provider makes the document, its own is answered, attached, linked and archived, fetched once', async (t) => {
   vendor.answer(handsOut)
-  const before = asked()
+  const before = requested()
   const { status, body } = await run(['invoicing', 'email', 'sms', 'upload'], { providerName: 'issuer' })
   t.equal(status, 200)
   has(t, body.generatedDocument, { sha256: sha256(theirs), filename: 'theirs.pdf', size: theirs.length })
@@ -89,7 +89,7 @@ await t.test('where a provider makes the document, its own is answered, attached
     sha256(theirs),
     sha256(theirs)
   ])
-  t.equal(asked(), before + 1)
+  t.equal(requested(), before + 1)
   t.strictSame((await timeline(body.dispatchId)).filter((entry) => entry.startsWith('fetched')), ['fetched invoicing'])
   has(t, (await read(body.dispatchId)).steps[0].generatedDocument, { id: body.generatedDocument.id, sha256: sha256(theirs) })
 
@@ -135,10 +135,10 @@ await t.test('a provider\'s document that was fetched is not fetched again by a 
     providerName: 'issuer',
     sms: { phoneNumber: '+15005550001', message: 'Hello' }
   })
-  const before = asked()
+  const before = requested()
   has(t, await service.send('POST', `/api/v1/dispatches/${dispatchId}/retry`, {
     body: { sms: { phoneNumber: '+33612345678', message: 'See {{ generatedDocument.url }}' } }
   }), { status: 200 })
   t.equal(await linked((await outbox()).at(-1).sms.message), sha256(theirs))
-  t.equal(asked(), before)
+  t.equal(requested(), before)
 })

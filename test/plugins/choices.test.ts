@@ -28,10 +28,10 @@ const acting = (code: string): Handler => (_request, { reference }) => {
 
 /** How the check of a provider goes wrong. */
 let fault: 'none' | 'throws' | 'rejects' = 'none'
-const check = (asked: { data: { number?: string } }): any => {
+const check = (requested: { data: { number?: string } }): any => {
   if (fault === 'throws') throw new TypeError('It is broken.')
   if (fault === 'rejects') return Promise.reject(new TypeError('It is broken later.'))
-  return asked.data.number === undefined ? [{ at: '/data/number', code: 'required', message: 'It requires this field.' }] : []
+  return requested.data.number === undefined ? [{ at: '/data/number', code: 'required', message: 'It requires this field.' }] : []
 }
 
 const clock = clockAt('2026-03-14T09:30:00Z')
@@ -71,8 +71,8 @@ const retry = (dispatchId: string, body?: object): Promise<Answer> =>
   send('POST', `/api/v1/dispatches/${dispatchId}/retry`, body === undefined ? {} : { body })
 
 /** What is told of each provider, by its name. */
-type Told = Record<string, { outcome: string, reason: string }>
-const why = async (dispatchId: string, step = 0): Promise<Told> => {
+type Reported = Record<string, { outcome: string, reason: string }>
+const why = async (dispatchId: string, step = 0): Promise<Reported> => {
   const { status, body } = await send('GET', `/api/v1/dispatches/${dispatchId}/choices`)
   t.equal(status, 200, JSON.stringify(body))
   return Object.fromEntries(body.steps[step].providers.map((one: { providerName: string }) => [one.providerName, one]))
@@ -234,10 +234,10 @@ await t.test('a test that a stand-in has done: nobody else is told as chosen by 
   for (const more of [{}, { providerName: 'beta' }]) {
     const { body } = await send('POST', '/api/invoicing', { body: invoiceRequest({}, more), headers }, null)
     has(t, body, { test: true, providerName: 'simulator' })
-    const told = await why(body.dispatchId)
-    has(t, told, { simulator: { outcome: 'chosen', reason: /^It stands in for the chosen provider/ } })
+    const reported = await why(body.dispatchId)
+    has(t, reported, { simulator: { outcome: 'chosen', reason: /^It stands in for the chosen provider/ } })
     for (const code of ['alpha', 'beta']) {
-      has(t, told[code], { outcome: 'not_chosen', reason: /^The request is a test, and "simulator" stands in .*not kept\.$/ }, code)
+      has(t, reported[code], { outcome: 'not_chosen', reason: /^The request is a test, and "simulator" stands in .*not kept\.$/ }, code)
     }
   }
 })

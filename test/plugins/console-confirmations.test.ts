@@ -25,7 +25,7 @@ const cookie = await signIn(admin)
 /** A fact of the page that asks. */
 const fact = (name: string, value: string): string => `<dt>${name}</dt><dd>${value}</dd>`
 
-async function asked (path: string, fields: Record<string, string>, ...facts: [string, string][]): Promise<void> {
+async function requested (path: string, fields: Record<string, string>, ...facts: [string, string][]): Promise<void> {
   const { status, body } = await post(path, fields, cookie)
   t.equal(status, 200, path)
   for (const [name, value] of facts) contains(t, body, fact(name, value), path)
@@ -36,19 +36,19 @@ await t.test('who removes a file reads how many that wait need it', async () => 
     body: 'Terms',
     headers: { 'content-type': 'text/plain' }
   }, admin)
-  await asked(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '0'])
+  await requested(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '0'])
   for (const note of ['one', 'two']) {
     const request = { note, email: { attachments: [{ fileId: id }, { fileId: id }] } }
     await send('POST', '/api/v1/drafts', { body: { service: 'email', request } }, admin)
   }
-  await asked(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '2'])
+  await requested(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '2'])
 })
 
 await t.test('who removes an alert reads to how many it tells what', async () => {
   const { body: { id } } = await send('POST', '/api/v1/alerts', {
     body: { name: 'Doubts', kind: 'doubt', minutes: 60, emails: [admin.email, member.email], callback: true }
   }, admin)
-  await asked(`/alerts/${id}/remove`, {}, [ofAlerts.alertKind, ofAlerts.alertKind_doubt], [ofAlerts.alertEmails, '2'], [
+  await requested(`/alerts/${id}/remove`, {}, [ofAlerts.alertKind, ofAlerts.alertKind_doubt], [ofAlerts.alertEmails, '2'], [
     ofAlerts.alertTells,
     ofAlerts.alertWay_callback
   ])
@@ -58,7 +58,7 @@ await t.test('who withdraws an invitation reads what it would have given', async
   const { body: { id, expiresAt } } = await send('POST', '/api/v1/company/invitations', {
     body: { email: 'guest@counted.example.com', role: 'member', services: ['sms', 'email'] }
   }, admin)
-  await asked(`/company/invitations/${id}/withdraw`, {}, [en.services, '2'], [ofLinks.linkUntil, String(expiresAt).slice(0, 10)])
+  await requested(`/company/invitations/${id}/withdraw`, {}, [en.services, '2'], [ofLinks.linkUntil, String(expiresAt).slice(0, 10)])
 })
 
 await t.test('who ends the ways in of a user reads how many there are', async (t) => {
@@ -68,8 +68,8 @@ await t.test('who ends the ways in of a user reads how many there are', async (t
   const { id } = (data as { id: number, email: string }[]).find(({ email }) => email === member.email) ?? { id: 0 }
   await send('POST', '/api/v1/my/second-factor', {}, member)
   has(t, (await send('GET', `/api/v1/users/${id}`, {}, admin)).body, { ways: { sessions: 1, keys: 1, factors: 0 } })
-  await asked(`/company/users/${id}/reset`, {}, [en.sessions, '1'], [en.keys, '1'], [en.factorsSetUp, '0'])
-  await asked(`/company/users/${id}/second-factor`, {}, [en.factorsSetUp, '0'], [en.sessions, '1'])
+  await requested(`/company/users/${id}/reset`, {}, [en.sessions, '1'], [en.keys, '1'], [en.factorsSetUp, '0'])
+  await requested(`/company/users/${id}/second-factor`, {}, [en.factorsSetUp, '0'], [en.sessions, '1'])
 })
 
 await t.test('who keeps data for fewer days reads how many dispatches are older', async () => {
@@ -79,7 +79,7 @@ await t.test('who keeps data for fewer days reads how many dispatches are older'
     await send('POST', '/api/sms', { body: { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message } } }, admin)
   }
   daysAgo = 0
-  await asked('/privacy/retention', { days: '30', sms: '7' }, ['SMS', '90 → 7 days; dispatches that are older: 2'], [
+  await requested('/privacy/retention', { days: '30', sms: '7' }, ['SMS', '90 → 7 days; dispatches that are older: 2'], [
     wordFor(en, 'service', 'email'),
     '90 → 30 days; dispatches that are older: 0'
   ])

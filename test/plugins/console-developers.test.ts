@@ -166,14 +166,14 @@ await t.test('callbacks about the company are listed with their attempts, and se
   await send('PUT', '/api/v1/company', { body: { notifyUrl: 'https://warned.test/credits', lowCredit: 10 } }, acme.admin)
   await send('POST', '/api/invoicing', { body: invoiceRequest() }, acme.admin)
   await sendCreditWarnings({ database: app.get('database'), queue: app.get('queue'), now: () => new Date(), newId: randomUUIDv7 })
-  const told = async (): Promise<any> => (await send('GET', '/api/v1/company/callbacks', {}, acme.admin)).body.data[0]
-  await until('it is received', async () => (await told())?.state === 'delivered')
+  const reported = async (): Promise<any> => (await send('GET', '/api/v1/company/callbacks', {}, acme.admin)).body.data[0]
+  await until('it is received', async () => (await reported())?.state === 'delivered')
   contains(t, (await open('/developers', cookie)).body, 'company.credits_low</span> <span class="quiet">warned.test')
-  const { id } = await told()
+  const { id } = await reported()
   t.equal((await post(`/developers/callbacks/${id}`, {}, theirs)).status, 404)
   t.equal((await post(`/developers/callbacks/${id}`, {}, asMember)).status, 403)
   t.equal((await post(`/developers/callbacks/${id}`, {}, cookie)).headers.get('location'), '/console/developers?sent=1')
-  await until('it is received again', async () => (await told()).attempts.length === 2)
+  await until('it is received again', async () => (await reported()).attempts.length === 2)
 })
 
 await t.test('operators have the page too, for the company of the platform', async (t) => {

@@ -51,10 +51,10 @@ await t.test('a guide costs no more than its length: no line is copied for each 
 })
 
 await t.test('how a provider is set up comes in the language of the reader, before the whole guide', async (t) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const api: Parameters<typeof readGuide>[0] = {
     send: (_method: string, path: string) => {
-      asked.push(path)
+      requested.push(path)
       const [, code, language] = /providers\/(\w+)\/guide(?:\?language=(\w+))?$/.exec(path) ?? []
       const guide = language === undefined ? '# Post\n\n## At Post\n\nAsk.' : '# Post\n\n## Chez Post\n\nDemandez.'
       return Promise.resolve(
@@ -69,9 +69,9 @@ await t.test('how a provider is set up comes in the language of the reader, befo
   contains(t, inFrench, '</h2><div><details open><summary>Chez Post</summary><p>Demandez.</p></details></div>' +
     `<details><summary>${fr.guideWhole}</summary>${english}</details>`)
   contains(t, guideSection(fr, 'Post', await readGuide(api, 'plain', 'fr')).markup, `</h2>${english}</section>`)
-  asked.length = 0
+  requested.length = 0
   contains(t, guideSection(en, 'Post', await readGuide(api, 'post', 'en')).markup, `</h2>${english}</section>`)
-  t.same(asked, ['/api/v1/providers/post/guide'])
+  t.same(requested, ['/api/v1/providers/post/guide'])
 })
 
 await t.test('every shipped provider says in French how it is set up, step by step as in English', (t) => {

@@ -194,7 +194,7 @@ async function inBrowser (browser: Browser): Promise<void> {
         }
       }))
       const some = async (count: number): Promise<void> => {
-        for (const wanted = answers.length + count; answers.length < wanted;) await page.waitForTimeout(20)
+        for (const desired = answers.length + count; answers.length < desired;) await page.waitForTimeout(20)
       }
       await signInAt(page, '/console/providers', admin)
       await some(8)

@@ -63,7 +63,7 @@ async function whileTyping (): Promise<void> {
 
   const field = '[id="f-data.sender"]'
   const phone = '[id="f-request.phoneNumber"]'
-  const told = '.told[role=status]'
+  const reported = '.told[role=status]'
   const draftHas = async (text: string): Promise<boolean> => {
     const { body: { data: [draft] } } = await send('GET', '/api/v1/drafts')
     const { body: { request } } = await send('GET', `/api/v1/drafts/${String(draft.id)}`)
@@ -73,7 +73,7 @@ async function whileTyping (): Promise<void> {
 
   await t.test('what is wrong stands beside its field after a pause; the focus and what was typed stay', (t) =>
     typed(t, async (page) => {
-      await page.locator(told, { hasNotText: /./ }).waitFor({ state: 'attached' })
+      await page.locator(reported, { hasNotText: /./ }).waitFor({ state: 'attached' })
       await page.fill(phone, 'nowhere')
       await page.locator(`${phone}[aria-invalid]`).waitFor()
       t.equal(await page.inputValue(phone), 'nowhere')
@@ -83,14 +83,14 @@ async function whileTyping (): Promise<void> {
       t.equal(await page.locator(`${phone}[aria-invalid]`).count(), 0)
       t.equal(await page.evaluate('document.activeElement.id'), 'f-data.sender')
       t.equal(await page.locator('main [role=alert]').count(), 0, 'nobody is interrupted')
-      contains(t, await page.textContent(told) ?? '', en.sendNotYet)
+      contains(t, await page.textContent(reported) ?? '', en.sendNotYet)
       await isAccessible(t, page, 'a form with what is wrong')
       await page.keyboard.type('Grace')
       await page.locator(`${field}:not([aria-invalid])`).waitFor()
       t.equal(await page.inputValue(field), 'Grace')
       t.equal(await page.evaluate('document.activeElement.selectionStart'), 5, 'the caret stays')
       contains(t, await page.locator('pre').first().textContent() ?? '', 'Grace', 'the code follows')
-      await page.locator(`${told} table`).waitFor()
+      await page.locator(`${reported} table`).waitFor()
       await isAccessible(t, page, 'a form beside which stands what it will do')
     }))
 
@@ -128,11 +128,11 @@ async function whileTyping (): Promise<void> {
     typed(t, async (page) => {
       const late = { page: '', reader: '', fields: 'x=y', sent: false, waits: false, address: '/console/send/check' }
       await page.evaluate(`sessionStorage.setItem('typed', JSON.stringify({ ...${JSON.stringify(late)}, at: Date.now() - 61_000 }))`)
-      const asked: string[] = []
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      const requested: string[] = []
+      page.on('request', (request) => requested.push(new URL(request.url()).pathname))
       await page.goto('/console/drafts')
       await until('nothing is kept', async () => await page.evaluate('sessionStorage.length') === 0)
-      t.same(asked.filter((path) => path === '/console/send/check'), [])
+      t.same(requested.filter((path) => path === '/console/send/check'), [])
     }))
 
   await t.test('what was typed is there again after F5 at once, and after a sign-in that an ended session has asked for', (t) =>
@@ -222,7 +222,7 @@ async function whileTyping (): Promise<void> {
       await page.addInitScript('Object.defineProperty(navigator, "pdfViewerEnabled", { value: false })')
       await page.goto('/console/send?template=1')
       await page.fill('[id="f-data.notes"]', 'Grace')
-      await page.locator(told, { hasText: /./ }).waitFor()
+      await page.locator(reported, { hasText: /./ }).waitFor()
       t.same(made, [])
       await page.getByRole('button', { name: en.sendPreview }).click()
       while (made.length === 0) await page.waitForTimeout(50)
@@ -266,12 +266,12 @@ async function whileTyping (): Promise<void> {
       await page.fill(field, '')
       while (held.length === 0) await page.waitForTimeout(50)
       await page.fill(field, 'Grace')
-      await page.locator(told, { hasText: en.sendValid }).waitFor()
+      await page.locator(reported, { hasText: en.sendValid }).waitFor()
       await held[0]?.()
       while (answers.length < 2) await page.waitForTimeout(50)
       // The script is told of an answer before this is.
       t.equal(await page.locator(`${field}[aria-invalid]`).count(), 0)
-      contains(t, await page.textContent(told) ?? '', en.sendValid)
+      contains(t, await page.textContent(reported) ?? '', en.sendValid)
     }))
 
   await t.test('a form that cannot be checked stays as it is', (t) =>

@@ -166,11 +166,11 @@ await t.test('while somebody types, the page says what the service would, and se
     return body
   }
   const shown = (page: string): string | undefined => /<iframe[^>]* data-shows="(\w+)"/.exec(page)?.[1]
-  const told = (page: string): string => /<div class="told" role="status">([^]*?)<p class="quiet">/.exec(page)?.[1] ?? ''
+  const reported = (page: string): string => /<div class="told" role="status">([^]*?)<p class="quiet">/.exec(page)?.[1] ?? ''
   const [right, wrong] = [await check({}), await check({ 'data.name': '', 'data.copies': markup, ':once': 'the-same' })]
-  contains(t, told(right), en.sendValid)
-  contains(t, told(wrong), en.sendNotYet)
-  contains(t, told(wrong), '/template/data/copies')
+  contains(t, reported(right), en.sendValid)
+  contains(t, reported(wrong), en.sendNotYet)
+  contains(t, reported(wrong), '/template/data/copies')
   lacks(t, wrong, '<img')
   contains(t, wrong, /name="data\.name"[^>]*aria-invalid="true"/)
   t.equal(formIn(wrong)[':once'], 'the-same', 'a request in doubt stays the same')
@@ -345,12 +345,12 @@ await t.test('a draft and a proposal are at home in one console: the other leads
   const rules = '/api/v1/company/approval-rules'
   const { body: rule } = await send('POST', rules, { body: { name: 'Everything' } }, admin)
   const fields = { ...formIn((await follow('/send?template=1', theirs)).body), 'data.number': 'F-ASKED' }
-  const asked = pathOf(await post('/send/dispatch', { ...fields, provider: 'simulator' }, theirs))
-  matches(t, asked, /^\/approvals\/[\w-]{36}$/)
-  for (const path of ['/approvals', '/approvals/rules', asked]) t.equal(pathOf(await open(`/test${path}`, theirs)), path)
-  for (const action of ['approve', 'refuse', 'withdraw']) t.equal(pathOf(await post(`/test${asked}/${action}`, {}, theirs)), asked)
+  const requested = pathOf(await post('/send/dispatch', { ...fields, provider: 'simulator' }, theirs))
+  matches(t, requested, /^\/approvals\/[\w-]{36}$/)
+  for (const path of ['/approvals', '/approvals/rules', requested]) t.equal(pathOf(await open(`/test${path}`, theirs)), path)
+  for (const action of ['approve', 'refuse', 'withdraw']) t.equal(pathOf(await post(`/test${requested}/${action}`, {}, theirs)), requested)
   t.equal(pathOf(await post(`/test/approvals/rules/${String(rule.id)}/remove`, {}, theirs)), '/approvals/rules')
-  has(t, await send('GET', `/api/v1${asked}`, {}, admin), { body: { status: 'waiting' } })
+  has(t, await send('GET', `/api/v1${requested}`, {}, admin), { body: { status: 'waiting' } })
   await send('DELETE', `${rules}/${String(rule.id)}`, {}, admin)
 })
 
@@ -677,9 +677,9 @@ await t.test('an invoice is taken back from its page, and the profiles that it f
   contains(t, electronic.body, 'formaction="/console/send/e-invoices"')
   lacks(t, (await follow('/send?template=1', cookie)).body, 'formaction="/console/send/e-invoices"')
   const terms = { 'request.eInvoiceFormat': 'CII', 'request.paymentTerms': 'Within a fortnight', 'request.from.dispatchId': about }
-  const asked = await post('/send/e-invoices', { ...formIn(electronic.body), 'data.paymentTerms': '', ...terms }, cookie)
-  t.equal(asked.status, 200)
-  const profiles = asked.body
+  const requested = await post('/send/e-invoices', { ...formIn(electronic.body), 'data.paymentTerms': '', ...terms }, cookie)
+  t.equal(requested.status, 200)
+  const profiles = requested.body
   const [other] = /[^"]*&amp;profile=XRECHNUNG&amp;format=CII#profile/.exec(profiles) ?? []
   for (const shown of [profiles, (await open(other!.slice('/console'.length).replaceAll('&amp;', '&'), cookie)).body]) {
     const said = ['&amp;profile=XRECHNUNG&amp;format=UBL#profile', 'CrossIndustryInvoice', 'Within a fortnight', 'C-TAKEN-BACK']

@@ -275,9 +275,9 @@ await t.test('whatever people do, a proposal that somebody sends reaches its ven
     for (const act of chosen) await acts[act]?.({ path, form: { seen } })
     await send({ path, form: { seen } })
     const statusOf = async (): Promise<string> => (await first.send('GET', `/api/v1/proposals/${String(id)}`, {}, admin)).body.status
-    const wanted = await statusOf() === 'declined' ? 0 : 1
-    if (wanted === 1) await until('it is sent', () => reached(key) >= 1)
-    if (reached(key) !== wanted) throw new Error(`A proposal reached its vendor ${String(reached(key))} times.`)
+    const desired = await statusOf() === 'declined' ? 0 : 1
+    if (desired === 1) await until('it is sent', () => reached(key) >= 1)
+    if (reached(key) !== desired) throw new Error(`A proposal reached its vendor ${String(reached(key))} times.`)
   }), {
     numRuns: 6,
     endOnFailure: true,

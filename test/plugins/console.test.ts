@@ -8,7 +8,7 @@ import { sentenceOf } from '../../plugins/console/form/sentence.ts'
 import { settingsFields } from '../../plugins/console/form/settings.ts'
 import { creditsOf, documentTypeName, languages, serviceNames } from '../../plugins/console/language/language.ts'
 import { french } from '../../plugins/console/language/problem-sentences.ts'
-import type { Told } from '../../plugins/console/language/problems.ts'
+import type { Reported } from '../../plugins/console/language/problems.ts'
 import { sentences } from '../../plugins/console/pages/layout.ts'
 import { hasNoFault } from '../hostile/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -80,7 +80,7 @@ await t.test('a sentence of the API is said once', (t) => {
 })
 
 await t.test('what the API says of a mistake has words for people, in both languages; what is quoted is marked as English', (t) => {
-  const said = (told: Told): string[] => [languages.en, languages.fr].map((words) => sentenceOf(words, told).markup)
+  const said = (reported: Reported): string[] => [languages.en, languages.fr].map((words) => sentenceOf(words, reported).markup)
   t.same(said({ code: 'type', message: 'Expected integer, got string.' }), ['This must be a whole number.', 'Il faut un nombre entier.'])
   t.same(said({ code: 'required', message: 'The field "number" is required.' }), ['Fill this in.', 'À remplir.'])
   t.same(said({ code: 'enum', message: 'Expected one of "a", "b" (did you mean "b"?).' }), ['Choose one of: a, b. Did you mean “b”?',
@@ -113,9 +113,9 @@ await t.test('what the API says of a mistake has words for people, in both langu
   const codes = ['expires_before', 'in_the_future', 'unknown_rate', 'encrypted_pdf', 'unreadable_pdf']
   t.same([...Object.keys(errorTable), ...Object.keys(errorReasons), ...codes].filter((word) => !Object.hasOwn(french, word)), [],
     'each word and each reason of an error has a French sentence')
-  const asked = { error: 'conflict', message: 'The company has 50 contacts, which is the most: delete one first.' }
-  t.same(said({ ...asked, reason: 'at_most' })[1], 'Le nombre maximal est atteint\u00a0: supprimez-en un d’abord.')
-  contains(t, said(asked)[1], '<span lang="en">The company has', 'a word that says little is followed by what the API says')
+  const requested = { error: 'conflict', message: 'The company has 50 contacts, which is the most: delete one first.' }
+  t.same(said({ ...requested, reason: 'at_most' })[1], 'Le nombre maximal est atteint\u00a0: supprimez-en un d’abord.')
+  contains(t, said(requested)[1], '<span lang="en">The company has', 'a word that says little is followed by what the API says')
   t.same(said({ code: 'BR-S-05', message: 'The rate of S (standard rate) is above 0.' })[1],
     'Le taux de S (taux normal) est supérieur à 0.')
   t.end()

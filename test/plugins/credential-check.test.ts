@@ -37,29 +37,29 @@ const check = (code: string, login: Login): Promise<Answer> => service.send('POS
 await t.test('credentials that work, that fail, and that cannot be checked are three words', async (t) => {
   const { admin, companyId } = await service.company('checking')
   for (const code of ['vendor', 'mute', 'writer', 'broken']) await configure(code, admin)
-  const told = async (code: string): Promise<unknown> => {
+  const reported = async (code: string): Promise<unknown> => {
     const { status, body } = await check(code, admin)
     return { status, ...body }
   }
   vendor.on('GET /me', { json: { id: '7' } })
-  t.same(await told('vendor'), { status: 200, result: 'ok' })
+  t.same(await reported('vendor'), { status: 200, result: 'ok' })
   t.equal(vendor.requests.at(-1)?.headers['authorization'], `Bearer ${secret}`)
   vendor.on('GET /me', { status: 401, json: { code: 'E1', message: `The key ${secret} is revoked.` } })
-  t.same(await told('vendor'), { status: 200, result: 'failed', code: 'E1', message: 'The key [redacted] is revoked.' })
+  t.same(await reported('vendor'), { status: 200, result: 'failed', code: 'E1', message: 'The key [redacted] is revoked.' })
   vendor.on('GET /me', { status: 503 })
-  t.same(await told('vendor'), { status: 200, result: 'cannot_be_checked', message: '"api.vendor.example" answered 503.' })
+  t.same(await reported('vendor'), { status: 200, result: 'cannot_be_checked', message: '"api.vendor.example" answered 503.' })
   vendor.on('GET /me', { status: 403, text: '<html>Access denied by the gateway</html>' })
-  has(t, await told('vendor'), { result: 'cannot_be_checked', message: /a proxy or firewall/ })
+  has(t, await reported('vendor'), { result: 'cannot_be_checked', message: /a proxy or firewall/ })
   vendor.on('GET /me', { cut: 'after-body' })
-  has(t, await told('vendor'), { result: 'cannot_be_checked' })
+  has(t, await reported('vendor'), { result: 'cannot_be_checked' })
   vendor.on('GET /me', { text: '<html>' })
-  has(t, await told('vendor'), { result: 'cannot_be_checked' })
-  t.same(await told('mute'), {
+  has(t, await reported('vendor'), { result: 'cannot_be_checked' })
+  t.same(await reported('mute'), {
     status: 200,
     result: 'cannot_be_checked',
     message: 'The provider "mute" has no check of its credentials.'
   })
-  t.same(await told('broken'), {
+  t.same(await reported('broken'), {
     status: 200,
     result: 'cannot_be_checked',
     message: 'The provider "broken" failed unexpectedly, before anything was sent.'
@@ -108,22 +108,22 @@ await t.test('the vendor tells which values a setting may have, before the setti
     const answer = await service.send('POST', '/api/v1/company/providers/ledger/suggestions', { body }, by)
     return { ...answer, body: answer.body.data?.[0] ?? answer.body }
   }
-  const asked = (): number => vendor.requests.filter(({ path }) => path === '/accounts').length
+  const requested = (): number => vendor.requests.filter(({ path }) => path === '/accounts').length
   const accounts = [{ value: '706', title: `Sales ${secret}` }, { value: 'far too long a code' }, { value: '707' }]
   vendor.on('GET /accounts', { json: { accounts } })
   const unsaved = { settings: { token: secret } }
   const values = [{ value: '706', title: 'Sales [redacted]' }, { value: '707' }]
   has(t, await suggest({}), { status: 404, body: { error: 'not_found' } }, 'there is nothing to ask with')
-  const before = asked()
+  const before = requested()
   has(t, (await suggest(unsaved)).body, { setting: 'account', result: 'ok', values, at: /^\d{4}-/ })
   has(t, (await suggest(unsaved)).body, { result: 'ok', values })
-  t.equal(asked(), before + 1, 'what it said is kept for a while')
+  t.equal(requested(), before + 1, 'what it said is kept for a while')
   has(t, (await suggest({ settings: { token: `${secret}2` } })).body, { result: 'ok' })
-  t.equal(asked(), before + 2, 'other credentials may see other accounts')
+  t.equal(requested(), before + 2, 'other credentials may see other accounts')
   has(t, await suggest({ settings: { tokn: secret } }), { status: 422, body: { error: 'validation_failed' } })
   const { admin: other } = await service.company('suggesting-too')
   has(t, (await suggest(unsaved, other)).body, { result: 'ok' })
-  t.equal(asked(), before + 3, 'no company reads what another one has asked for')
+  t.equal(requested(), before + 3, 'no company reads what another one has asked for')
   vendor.on('GET /accounts', { status: 401, json: { code: 'E1', message: `The key ${secret}3 is revoked.` } })
   has(t, (await suggest({ settings: { token: `${secret}3` } })).body, {
     result: 'failed',
@@ -142,11 +142,11 @@ await t.test('the vendor tells which values a setting may have, before the setti
 
 await t.test('a list of what a vendor has is asked for by a version of the API that knows it', async (t) => {
   const { admin } = await service.company('knowing')
-  const told = async (version: string): Promise<unknown> => {
+  const reported = async (version: string): Promise<unknown> => {
     const { body } = await service.send('GET', '/api/v1/providers', { headers: { 'x-api-version': version } }, admin)
     return body.data.find(({ code }: { code: string }) => code === 'ledger').suggestions
   }
-  t.same([await told('1.1.0'), await told('1.0.1')], [['account'], undefined])
+  t.same([await reported('1.1.0'), await reported('1.0.1')], [['account'], undefined])
   const { body } = await service.send('POST', '/api/v1/company/providers/vendor/suggestions', { body: { settings: { token: 'x' } } }, admin)
   t.same(body, { data: [] }, 'a provider that cannot be asked has none')
 })

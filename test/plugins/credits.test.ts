@@ -18,7 +18,7 @@ const statuses = (answers: Answer[]): Record<string, number> => {
 }
 
 /** What must hold for every company whenever nothing runs. */
-async function assertBooksBalance (t: { same: (found: unknown, wanted: unknown, name: string) => void }): Promise<void> {
+async function assertBooksBalance (t: { same: (found: unknown, desired: unknown, name: string) => void }): Promise<void> {
   const { rows } = await sql`
     select company_id from credits where held <> (select coalesce(sum(held), 0) from steps where steps.company_id = credits.company_id)
       or balance <> (select coalesce(sum(amount), 0) from ledger where ledger.company_id = credits.company_id)

@@ -18,10 +18,10 @@ const events: [path: Path, told: string[], on: string][] = [
   [['postal'], ['printed', 'failed'], 'postal.failed'],
   [['invoicing', 'postal'], ['returned'], 'postal.returned']
 ]
-for (const [path, told, on] of events) {
+for (const [path, reported, on] of events) {
   await t.test(`on ${on} of ${path.join('/')} nothing is signed: the document of the dispatch is archived and mailed`, async (t) => {
     const dispatchId = await begun(path, [mail(on, 'ada@example.com'), upload(on)])
-    for (const status of told) await tell(dispatchId, status)
+    for (const status of reported) await tell(dispatchId, status)
     await becomes(dispatchId, 'done')
     await until('both are done', async () =>
       (await read(dispatchId)).steps.slice(path.length).every(({ deferredState }: { deferredState: string }) =>

@@ -116,11 +116,11 @@ await t.test('a vendor tells what becomes of an e-mail: its status moves, its ma
 
 await t.test('in whatever order events come, the status is that of the table, and each change and mark is told once', async (t) => {
   const words = fc.array(fc.constantFrom('delivered', 'bounced', 'failed', 'opened', 'clicked'), { minLength: 1, maxLength: 6 })
-  await fc.assert(fc.asyncProperty(words, async (told) => {
+  await fc.assert(fc.asyncProperty(words, async (reported) => {
     const { id } = await dispatched('email', '1.1.0')
     const callbacks: string[] = []
     let status: string | null = null
-    for (const word of told) {
+    for (const word of reported) {
       await simulate(id, word)
       const changes: boolean = isDeliveryMark('email', word) ? !callbacks.includes(`email.${word}`) : canTransition('email', status, word)
       if (changes) callbacks.push(`email.${word}`)

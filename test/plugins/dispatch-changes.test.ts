@@ -118,9 +118,9 @@ await t.test('a database that does not answer is asked again', async (t) => {
     log: createLogger('warn', { write: (line) => lines.push(line) }),
     pause: 1
   })
-  let told = 0
-  const leave = changes.ofDispatch(id, () => told++)
-  await until('the first look that works', () => told === 1)
+  let reported = 0
+  const leave = changes.ofDispatch(id, () => reported++)
+  await until('the first look that works', () => reported === 1)
   leave()
   t.equal(lines.filter((line) => line.includes('changes cannot be read')).length, 2)
 })

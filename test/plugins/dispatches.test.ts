@@ -241,9 +241,9 @@ await t.test('what a dispatch was asked to do is read, as corrected, as long as 
   const body = invoiceRequest({ number: 'A-1' }, { invoicing: { reference: 'reject' } })
   const { body: { dispatchId } } = await service.send('POST', '/api/invoicing', { body }, member)
   const read = (login: Login): Promise<any> => service.send('GET', `/api/v1/dispatches/${String(dispatchId)}/request`, {}, login)
-  const { status, body: asked } = await read(member)
+  const { status, body: requested } = await read(member)
   t.equal(status, 200)
-  t.strictSame(asked, {
+  t.strictSame(requested, {
     template: { id: 1, version: 1 },
     data: (body['template'] as { data: object }).data,
     steps: [{ service: 'invoicing', fields: { documentType: 'INVOICE', reference: 'reject' } }]

@@ -142,7 +142,7 @@ const losses: Record<string, [lose: (path: string, size: number) => Promise<void
   'is missing': [(path) => rm(path), 'its file is missing']
 }
 
-for (const [what, [lose, told]] of Object.entries(losses)) {
+for (const [what, [lose, reported]] of Object.entries(losses)) {
   await t.test(`of a document that ${what} on the disk nobody gets a byte: the answer says so at once, the timeline once`, async (t) => {
     const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
     const { id, size, url } = body.generatedDocument
@@ -152,7 +152,7 @@ for (const [what, [lose, told]] of Object.entries(losses)) {
       await service.send('GET', new URL(url).pathname, {}, null)
     ]) {
       has(t, answer, { status: 500, body: { error: 'document_damaged' } })
-      contains(t, answer.body.message, told)
+      contains(t, answer.body.message, reported)
       t.equal(answer.headers.get('content-disposition'), null)
     }
     t.strictSame((await events(body.dispatchId, 'damaged')).map(({ actor, facts }) => ({ actor, facts })), [{

@@ -91,18 +91,18 @@ await t.test('what a French platform refuses is refused before a credit is spent
   const { businessProcess: _, operationNature: __, ...unsaid } = sample
   const party = (of: unknown, id: string): unknown => ({ ...of as object, country: 'FR', registration: { id, scheme: '0002' } })
   const data = { ...unsaid, seller: party(sample['seller'], '732829320'), customer: party(sample['customer'], '404833048') }
-  const told = async (providerName: string): Promise<{ problems: unknown[], warnings: unknown[] }> => {
+  const reported = async (providerName: string): Promise<{ problems: unknown[], warnings: unknown[] }> => {
     const { body: { details = [], warnings = [] } } = await send(body({ providerName }, data), 'invoicing/validate')
     const french = (list: { code: string }[]): unknown[] => list.map(({ code }) => code).filter((code) => code === 'BR-FR-08')
     return { problems: french(details), warnings: french(warnings) }
   }
-  t.strictSame(await told('platform'), { problems: [], warnings: ['BR-FR-08'] })
-  t.strictSame(await told('french'), { problems: ['BR-FR-08'], warnings: [] })
+  t.strictSame(await reported('platform'), { problems: [], warnings: ['BR-FR-08'] })
+  t.strictSame(await reported('french'), { problems: ['BR-FR-08'], warnings: [] })
 })
 
 await t.test('one that was refused is put right and tried again; what is still wrong is told as of a request', async (t) => {
-  const asked = { providerName: 'simulator', invoicing: { eInvoiceFormat: 'UBL', reference: 'reject' } }
-  const { status, body: { dispatchId } } = await send(body(asked, { ...sample, number: crypto.randomUUID() }))
+  const requested = { providerName: 'simulator', invoicing: { eInvoiceFormat: 'UBL', reference: 'reject' } }
+  const { status, body: { dispatchId } } = await send(body(requested, { ...sample, number: crypto.randomUUID() }))
   t.equal(status, 422)
   const retry = (invoicing: Record<string, unknown>): Promise<Answer> =>
     service.send('POST', `/api/v1/dispatches/${String(dispatchId)}/retry`, { body: { invoicing } })

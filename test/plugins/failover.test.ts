@@ -216,10 +216,10 @@ await t.test('a provider whose secrets cannot be opened is left out, and told wh
   const altered = JSON.stringify(secrets).replaceAll(/"([A-Za-z0-9+/=_-]{20})/g, '"AAAA$1')
   await owner.updateTable('configurations').set({ secrets: altered }).where('provider_code', '=', 'sealed').execute()
   await list('sealed', 'beta')
-  const told = /provider "sealed".*secrets that cannot be opened.*PUT \/api\/v1\/company\/providers\/sealed/
-  has(t, (await plan()).warnings, [{ path: '/providerName', code: 'provider_left_out', message: told }])
+  const reported = /provider "sealed".*secrets that cannot be opened.*PUT \/api\/v1\/company\/providers\/sealed/
+  has(t, (await plan()).warnings, [{ path: '/providerName', code: 'provider_left_out', message: reported }])
   has(t, (await send()).body, { status: 'succeeded', providerName: 'beta' })
-  has(t, await send({ providerName: 'sealed' }), { status: 422, body: { error: 'configuration_missing', message: told } })
+  has(t, await send({ providerName: 'sealed' }), { status: 422, body: { error: 'configuration_missing', message: reported } })
   t.strictSame(called(), ['beta'])
   const config = (await service.send('GET', '/api/v1/my/config')).body
   has(t, config.company.providers.find(({ code }: { code: string }) => code === 'sealed'), {
@@ -534,13 +534,13 @@ await t.test('whatever the vendors do: never another one after an acceptance or 
       for (const code of codes) script.set(code, [outcome[code] ?? 'accept'])
       const before = await credits()
       const { body } = await send()
-      const { called: wanted, last } = expected(entries, outcome)
+      const { called: desired, last } = expected(entries, outcome)
       const moved = last === 'accept' ? { balance: -1, held: 0 } : { balance: 0, held: last === 'lose' ? 1 : 0 }
       const after = await credits()
       const found = { called: called(), balance: after.balance - before.balance, held: after.held - before.held }
       const [step] = (await read(body.dispatchId)).steps
-      const isSo = JSON.stringify(found) === JSON.stringify({ called: wanted, ...moved }) && step.providerName === wanted.at(-1)
-      if (!isSo) t.comment(JSON.stringify({ entries, outcome, found, wanted, providerName: step.providerName }))
+      const isSo = JSON.stringify(found) === JSON.stringify({ called: desired, ...moved }) && step.providerName === desired.at(-1)
+      if (!isSo) t.comment(JSON.stringify({ entries, outcome, found, wanted: desired, providerName: step.providerName }))
       return isSo
     }),
     { numRuns: 60, seed: 20260314 }

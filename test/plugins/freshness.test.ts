@@ -61,13 +61,13 @@ await t.test('what changes in the database itself about a user or a company hold
   const company = owner.updateTable('companies').where('company_id', '=', companyId)
   const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: member.email, password: member.password } },
     null)
-  let asked = 0
+  let requested = 0
   // In turns, because the one after knows what the one before has learnt.
   const statuses = async (): Promise<number[]> => {
     const basic = async (): Promise<number> => (await there.send('GET', '/healthz', {}, member)).status
     const bearer = async (): Promise<number> =>
       (await there.send('GET', '/healthz', { headers: { authorization: `Bearer ${token}` } }, null)).status
-    if (asked++ % 2 === 0) return [await basic(), await bearer()]
+    if (requested++ % 2 === 0) return [await basic(), await bearer()]
     return [await bearer(), await basic()].toReversed()
   }
   t.strictSame(await statuses(), [200, 200])

@@ -71,16 +71,16 @@ await t.test('no answer allows another origin', async (t) => {
 })
 
 await t.test('a page of another site makes no browser change anything, and may look', async (t) => {
-  const asked = async (method: string, site: string): Promise<unknown> => {
+  const requested = async (method: string, site: string): Promise<unknown> => {
     const sending = { headers: { 'sec-fetch-site': site }, ...method === 'POST' ? { body: { name: 'A key', mode: 'test' } } : {} }
     const { status, body } = await service.send(method, method === 'POST' ? '/api/v1/keys' : '/api/v1/credits', sending)
     return [status, body.error]
   }
   for (const site of ['cross-site', 'same-site']) {
-    t.same(await asked('POST', site), [403, 'forbidden'], site)
-    t.same(await asked('GET', site), [200, undefined], site)
+    t.same(await requested('POST', site), [403, 'forbidden'], site)
+    t.same(await requested('GET', site), [200, undefined], site)
   }
-  for (const site of ['same-origin', 'none']) t.same(await asked('POST', site), [201, undefined], site)
+  for (const site of ['same-origin', 'none']) t.same(await requested('POST', site), [201, undefined], site)
 })
 
 await t.test('an unknown path says which part of it is unknown', async (t) => {

@@ -16,7 +16,7 @@ await t.test('GET /healthz needs credentials', async (t) => {
 })
 
 await t.test('a clock that is not that of the database is told by /healthz, and from a second on in the log', async (t) => {
-  for (const [ahead, told] of [[5000, 1], [-5000, 1], [0, 0]] as const) {
+  for (const [ahead, reported] of [[5000, 1], [-5000, 1], [0, 0]] as const) {
     const skewed = await startService(t, {
       databaseUrl,
       replacements: { renderer: quickRenderer, now: () => new Date(Date.now() + ahead) },
@@ -24,7 +24,7 @@ await t.test('a clock that is not that of the database is told by /healthz, and 
     })
     const { body: { clockSkew } } = await skewed.send('GET', '/healthz')
     t.ok(Math.abs(clockSkew * 1000 + ahead) < 900, `${clockSkew} s`)
-    t.equal(skewed.log.filter((line) => line.includes('"level":40') && line.includes('the clock of this process differs')).length, told)
+    t.equal(skewed.log.filter((line) => line.includes('"level":40') && line.includes('the clock of this process differs')).length, reported)
   }
 })
 
@@ -36,8 +36,8 @@ await t.test('/ leads a browser to the console, and tells a program where everyt
   const at = (accept: string): Promise<Response> => fetch(service.url, { redirect: 'manual', headers: { accept } })
   const led = await at('text/html,application/xhtml+xml,*/*;q=0.8')
   t.same([led.status, led.headers.get('location')], [302, '/console'])
-  const told = await at('*/*')
-  t.same([told.status, await told.json()], [200, { console: '/console', documentation: '/docs', openapi: '/openapi.json' }])
+  const reported = await at('*/*')
+  t.same([reported.status, await reported.json()], [200, { console: '/console', documentation: '/docs', openapi: '/openapi.json' }])
 })
 
 await t.test('while the database is away the service lives but is not ready, and is again when it is back', async (t) => {

@@ -11,12 +11,12 @@ import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { accepts, testProviders, type Verb } from './support/providers.ts'
 
-/** What the platform makes of the next messages and questions; `told` are those that it was told. */
-const platform: { say: Verb[], lookup: Verb[], told: { reference: string, said: any }[], asked: string[] } = {
+/** What the platform makes of the next messages and questions; `reported` are those that it was told. */
+const platform: { say: Verb[], lookup: Verb[], reported: { reference: string, said: any }[], requested: string[] } = {
   say: [],
   lookup: [],
-  told: [],
-  asked: []
+  reported: [],
+  requested: []
 }
 const takes: Verb = (_said, { reference }) => Promise.resolve({ id: `flow-${reference}`, status: 'Pending' })
 const fails = (error: Error): Verb => () => Promise.reject(error)
@@ -27,14 +27,14 @@ const declared = `documentTypes: ['INVOICE', 'E_INVOICE'], idempotency: { kind: 
   statuses: { going: 'received', waits: 'suspended', no: 'rejected' }`
 const status: Verb = () => Promise.resolve({ status: 'going' })
 const lookup: Verb = (query: { reference: string }, call) => {
-  platform.asked.push(query.reference)
+  platform.requested.push(query.reference)
   return (platform.lookup.shift() ?? (() => Promise.resolve({ found: 'absent' })))(query, call)
 }
 await providers.add('platform', { service: declared }, accepts, {
   status,
   lookup,
   say (said, call) {
-    platform.told.push({ reference: call.reference, said })
+    platform.reported.push({ reference: call.reference, said })
     return (platform.say.shift() ?? takes)(said, call)
   }
 })
@@ -101,8 +101,8 @@ await t.test('that an invoice is paid is said once: the platform, the delivery s
     status: 200,
     body: { statusId, askedAt }
   })
-  t.equal(platform.told.length, 1, 'the same said again is not sent again')
-  const [{ reference, said: { id: remoteId, code, status, message } }] = platform.told as [{ reference: string, said: any }]
+  t.equal(platform.reported.length, 1, 'the same said again is not sent again')
+  const [{ reference, said: { id: remoteId, code, status, message } }] = platform.reported as [{ reference: string, said: any }]
   t.strictSame([reference, code], [statusId, '212'])
   contains(t, remoteId, /^accepted-/)
   t.strictSame(readStatus(Buffer.from(message as string)), [status], 'the message says the same')
@@ -118,7 +118,7 @@ await t.test('that an invoice is paid is said once: the platform, the delivery s
 
   // Another part of the payment names its time.
   has(t, await say(id, { ...paid, at: '2026-10-03T10:00:00Z' }), { status: 200 })
-  t.strictSame([platform.told.length, (await said(id)).data.length], [2, 2])
+  t.strictSame([platform.reported.length, (await said(id)).data.length], [2, 2])
 })
 
 await t.test('a part of a payment makes it partly paid, until what is due has come in', async (t) => {
@@ -159,72 +159,72 @@ const refusal: Verb = () => Promise.resolve({ found: 'rejected', code: 'InvoiceL
 /** What the platform does each time that the same is said, and what the client and the timeline are told. `later`: seconds pass. */
 const conduct: Record<string, {
   times: { say?: Verb[], lookup?: Verb[], later?: number }[]
-  told: { status: number, error?: string, message?: RegExp }
+  reported: { status: number, error?: string, message?: RegExp }
   ends: string[]
   sent: number
 }> = {
   'refuses': {
     times: [{ say: [fails(refused('InvoiceLCAmountError', 'The amounts are others.'))] }],
-    told: { status: 409, error: 'conflict', message: /^The provider does not take it: The amounts are others\.$/ },
+    reported: { status: 409, error: 'conflict', message: /^The provider does not take it: The amounts are others\.$/ },
     ends: ['saying', 'not_said'],
     sent: 1
   },
   'refuses, and takes it later': {
     times: [{ say: [fails(refused('no', 'No.'))] }, {}],
-    told: { status: 200 },
+    reported: { status: 200 },
     ends: ['saying', 'not_said', 'saying', 'said'],
     sent: 2
   },
   'is closed': {
     times: [{ say: [fails(unavailable('Later.'))] }],
-    told: { status: 503, error: 'provider_unavailable' },
+    reported: { status: 503, error: 'provider_unavailable' },
     ends: ['saying', 'not_said'],
     sent: 1
   },
   'was cut off': {
     times: [{ say: [lost] }],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['saying', 'say_unknown'],
     sent: 1
   },
   'was cut off, and has it': {
     times: [{ say: [lost] }, { lookup: [found] }],
-    told: { status: 200 },
+    reported: { status: 200 },
     ends: ['saying', 'say_unknown', 'said'],
     sent: 1
   },
   'was cut off, and has refused it': {
     times: [{ say: [lost] }, { lookup: [refusal] }],
-    told: { status: 409, error: 'conflict', message: /^The provider does not take it: It breaks a rule\.$/ },
+    reported: { status: 409, error: 'conflict', message: /^The provider does not take it: It breaks a rule\.$/ },
     ends: ['saying', 'say_unknown', 'not_said'],
     sent: 1
   },
   'was cut off, and may still get it': {
     times: [{ say: [lost] }, {}],
-    told: { status: 504, error: 'outcome_unknown', message: /has not got it yet.*finds out/ },
+    reported: { status: 504, error: 'outcome_unknown', message: /has not got it yet.*finds out/ },
     ends: ['saying', 'say_unknown'],
     sent: 1
   },
   'was cut off, and cannot be asked': {
     times: [{ say: [lost] }, { lookup: [fails(unavailable('Later.'))], later: 3600 }],
-    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    reported: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['saying', 'say_unknown'],
     sent: 1
   },
   'was cut off, and has surely not got it': {
     times: [{ say: [lost] }, { later: 61 }],
-    told: { status: 200 },
+    reported: { status: 200 },
     ends: ['saying', 'say_unknown', 'saying', 'said'],
     sent: 2
   },
   'answers what cannot be read': {
     times: [{ say: [() => Promise.resolve('yes')] }],
-    told: { status: 503, error: 'provider_unavailable' },
+    reported: { status: 503, error: 'provider_unavailable' },
     ends: ['saying', 'not_said'],
     sent: 1
   }
 }
-for (const [what, { times, told: { status, error, message }, ends, sent }] of Object.entries(conduct)) {
+for (const [what, { times, reported: { status, error, message }, ends, sent }] of Object.entries(conduct)) {
   await t.test(`a platform that ${what}`, async (t) => {
     const id = await invoiced()
     Object.assign(platform, { told: [] })
@@ -238,7 +238,8 @@ for (const [what, { times, told: { status, error, message }, ends, sent }] of Ob
     t.equal(answer?.body.error, error)
     if (message !== undefined) contains(t, answer?.body.message, message)
     t.strictSame(await kinds(id), ends)
-    t.strictSame([platform.told.length, new Set(platform.told.map(({ reference }) => reference)).size], [sent, 1], 'under one reference')
+    t.strictSame([platform.reported.length, new Set(platform.reported.map(({ reference }) => reference)).size], [sent, 1],
+      'under one reference')
     t.equal((await read(id)).steps[0].deliveryStatus === 'paid', status === 200)
   })
 }
@@ -251,7 +252,7 @@ await t.test('what a process has left behind is looked for before it is said aga
   await rewrite(sql`delete from events where dispatch_id = ${id} and kind = 'say_unknown'`)
   t.strictSame([await kinds(id), (await said(id)).data[0].state], [['saying'], 'asked'])
   has(t, await say(id, paid), { status: 200, body: { state: 'said' } })
-  t.equal(platform.told.length, 1)
+  t.equal(platform.reported.length, 1)
 })
 
 await t.test('a process that ends, and a platform that changes its mind: it is asked later what became of it', async (t) => {
@@ -288,7 +289,7 @@ await t.test('what the platform takes, and refuses later, is taken back, and the
     before: string | null
     parts: string[]
     ends: [string, string | null]
-    told: string[]
+    reported: string[]
     meanwhile?: string
   }[] = [
     {
@@ -296,31 +297,31 @@ await t.test('what the platform takes, and refuses later, is taken back, and the
       before: 'made_available',
       parts: ['24.00'],
       ends: ['made_available', 'It breaks a rule.'],
-      told: ['paid', 'made_available']
+      reported: ['paid', 'made_available']
     },
     {
       what: 'all of one that nothing was known of',
       before: null,
       parts: ['24.00'],
       ends: ['received', 'It breaks a rule.'],
-      told: ['paid', 'received']
+      reported: ['paid', 'received']
     },
     {
       what: 'the last part',
       before: 'open',
       parts: ['10.00', '14.00'],
       ends: ['partly_paid', 'It breaks a rule.'],
-      told: ['partly_paid', 'paid', 'partly_paid']
+      reported: ['partly_paid', 'paid', 'partly_paid']
     },
     {
       what: 'a part that was not needed',
       before: 'open',
       parts: ['24.00', '24.00'],
       ends: ['paid', 'It breaks a rule.'],
-      told: ['paid', 'paid']
+      reported: ['paid', 'paid']
     }
   ]
-  for (const { what, before, parts, ends, told } of cases) {
+  for (const { what, before, parts, ends, reported } of cases) {
     const id = await invoiced()
     if (before !== null) await becomes(id, before)
     for (const [index, amount] of parts.entries()) has(t, await say(id, part(index + 1, amount)), { status: 200 }, what)
@@ -331,7 +332,7 @@ await t.test('what the platform takes, and refuses later, is taken back, and the
     await followSaying(app.get('pipelineParts'), { companyId, dispatchId: id, statusId, look: 0 })
     const { deliveryStatus, deliveryReason } = (await read(id)).steps[0]
     t.strictSame([deliveryStatus, deliveryReason], ends, what)
-    t.strictSame((await callbacks(id)).filter((type) => type.startsWith('invoicing')), told.map((to) => `invoicing.${to}`), what)
+    t.strictSame((await callbacks(id)).filter((type) => type.startsWith('invoicing')), reported.map((to) => `invoicing.${to}`), what)
     has(t, await events(id, 'not_said'), [{
       facts: { statusId, message: 'It breaks a rule.', status: ends[0], changed: ends[0] !== 'paid' }
     }], what)
@@ -366,12 +367,12 @@ await t.test('where nothing is known of a step, what is taken back of what never
   await rewrite(sql`update events set facts = facts::jsonb || '{"changed":false}' where dispatch_id = ${id} and kind = 'said'`)
   const { company_id: companyId } = await database.owner.updateTable('steps').set({ delivery_status: null }).where('dispatch_id', '=', id)
     .returning('company_id').executeTakeFirstOrThrow()
-  const told = await callbacks(id)
+  const reported = await callbacks(id)
   Object.assign(platform, { lookup: [refusal] })
   const { statusId } = (await said(id)).data[0]
   await followSaying(app.get('pipelineParts'), { companyId, dispatchId: id, statusId, look: 0 })
   has(t, await events(id, 'not_said'), [{ facts: { statusId, message: 'It breaks a rule.' } }])
-  t.same(await callbacks(id), told)
+  t.same(await callbacks(id), reported)
   t.notOk((await read(id)).steps[0].deliveryStatus)
 })
 
@@ -414,7 +415,7 @@ await t.test('what cannot be said is refused, and nothing is sent', async (t) =>
   const old = await invoiced()
   await sql`update dispatches set data = null where dispatch_id = ${old}`.execute(database.owner)
   isError(t, await say(old, paid), 'document_expired')
-  t.equal(platform.told.length, 1)
+  t.equal(platform.reported.length, 1)
 })
 
 await t.test('another company says nothing of it, and sees nothing', async (t) => {

@@ -106,9 +106,11 @@ for (const [provider, name, fixture, instead, word, status] of refusals) {
     const { body } = await database.owner.selectFrom('outbox').select('body').where('dispatch_id', '=', dispatchId)
       .executeTakeFirstOrThrow()
     has(t, JSON.parse(body ?? '{}'), { type: `${name}.${status}`, data: { steps: [{ deliveryStatus: status, deliveryMessage: charged }] } })
-    const told = await events(dispatchId, 'webhook')
-    has(t, told, [{ actor: { code: provider }, facts: { type: word, status, changed: true, message: charged } }])
-    if (provider === 'lob') has(t, told, [{ facts: { reason: 'The file could not be rendered. Send a PDF whose fonts are embedded.' } }])
+    const reported = await events(dispatchId, 'webhook')
+    has(t, reported, [{ actor: { code: provider }, facts: { type: word, status, changed: true, message: charged } }])
+    if (provider === 'lob') {
+      has(t, reported, [{ facts: { reason: 'The file could not be rendered. Send a PDF whose fonts are embedded.' } }])
+    }
     // Events are found by the vendor's id: the next one is about another dispatch.
     await database.owner.updateTable('steps').set({ remote_id: randomUUID() }).where('dispatch_id', '=', dispatchId).execute()
   })

@@ -18,9 +18,9 @@ const [notices, linkMail] = [app.get('notices'), app.get('linkMail')]
 
 const idOf = async (login: Login): Promise<number> =>
   (await send('GET', '/api/v1/users', {}, acme.operator)).body.data.find(({ email }: Login) => email === login.email).id
-const told = async (login: Login): Promise<{ action: string, own: boolean, address?: string }[]> =>
+const reported = async (login: Login): Promise<{ action: string, own: boolean, address?: string }[]> =>
   (await send('GET', '/api/v1/my/notices', {}, login)).body.data
-const actionsOf = async (login: Login): Promise<string[]> => (await told(login)).map(({ action }) => action)
+const actionsOf = async (login: Login): Promise<string[]> => (await reported(login)).map(({ action }) => action)
 
 async function mailAll (): Promise<void> {
   await notices.mail()
@@ -43,11 +43,11 @@ await t.test('a change is told at the console where nothing is mailed: to whom i
     status: 201
   })
   t.same(await actionsOf(acme.admin), [])
-  const [notice] = await told(acme.member)
+  const [notice] = await reported(acme.member)
   has(t, notice, { action: 'key.created', own: false })
   t.equal(notice?.address, undefined, 'the address of somebody else')
   await send('POST', '/api/v1/keys', { body: { name: 'own', mode: 'test' } }, acme.member)
-  has(t, (await told(acme.member))[0], { action: 'key.created', own: true, address: '127.0.0.1' })
+  has(t, (await reported(acme.member))[0], { action: 'key.created', own: true, address: '127.0.0.1' })
   const page = await open('/sessions', await signIn(acme.member))
   contains(t, page.body, 'An API key was made.')
   t.same(await mailsTo(acme.member.email), [])
@@ -169,9 +169,9 @@ await t.test('an address with users in several companies gets one mail, which sa
     return { company_id: companyId, user_id, email: to, action: 'key.created', by_user_id: null, address: null, mailed_at: null, at }
   }))
   const tell = linkMail.tell.bind(linkMail)
-  const told: string[] = []
+  const reported: string[] = []
   linkMail.tell = async (notice) => {
-    if (notice.to === to) told.push(notice.company, ...notice.changes.map(({ company = '' }) => company))
+    if (notice.to === to) reported.push(notice.company, ...notice.changes.map(({ company = '' }) => company))
     await tell(notice)
   }
   t.teardown(() => {
@@ -180,7 +180,7 @@ await t.test('an address with users in several companies gets one mail, which sa
   // One statement: the sweep of the service itself takes both, or none.
   await owner.insertInto('notices').values(notices).execute()
   const mails = await mailsTo(to)
-  t.same(told, ['one, two', 'one', 'two'])
+  t.same(reported, ['one, two', 'one', 'two'])
   for (const name of ['one: An API key was made.', 'two: An API key was made.']) contains(t, mails.join(), name)
 })
 

@@ -268,8 +268,10 @@ await t.test('every error word is in the one schema of errors, and each that a r
   t.equal(meanings, Object.entries(errorTable).map(([word, { when }]) => `- \`${word}\`: ${when}`).join('\n'), 'and what each means')
   for (const { method, path, operation } of operations) {
     const { default: others, ...answers } = operation.responses
-    const told = [...others.description.matchAll(/`(\w+)` \((\d+)\): \w/g)].map(([, word, code]: RegExpMatchArray) => [word, Number(code)])
-    t.strictSame(told, common.map((word) => [word, errorTable[word].status]), `${method} ${path}`)
+    const reported = [...others.description.matchAll(/`(\w+)` \((\d+)\): \w/g)].map(
+      ([, word, code]: RegExpMatchArray) => [word, Number(code)]
+    )
+    t.strictSame(reported, common.map((word) => [word, errorTable[word].status]), `${method} ${path}`)
     t.strictSame(others.content['application/json'].schema, { $ref: '#/components/schemas/Error' })
     for (const [code, answer] of Object.entries<any>(answers)) {
       const words = [...answer.description.matchAll(/`(\w+)`(?::| \((\d+)\)[,:])/g)].map(([, word, status = code]: RegExpMatchArray) => {
@@ -432,11 +434,11 @@ await t.test('the pages at /docs/try are readable without credentials and load n
     lacks(t, source, /^(https?:)?\/\//)
     const { pathname } = new URL(source, 'http://x/docs/try/')
     const headers = { 'accept-encoding': 'br' }
-    const { status, headers: told } = await service.send('GET', pathname, { headers }, null)
+    const { status, headers: reported } = await service.send('GET', pathname, { headers }, null)
     t.equal(status, 200, source)
     if (!/swagger-ui[-.a-z]*\.(?:js|css)$/.test(source)) continue
-    t.same([told.get('content-encoding'), told.get('vary')], ['br', 'accept-encoding'], source)
-    const kept = await service.send('GET', pathname, { headers: { ...headers, 'if-none-match': told.get('etag') ?? '' } }, null)
+    t.same([reported.get('content-encoding'), reported.get('vary')], ['br', 'accept-encoding'], source)
+    const kept = await service.send('GET', pathname, { headers: { ...headers, 'if-none-match': reported.get('etag') ?? '' } }, null)
     t.equal(kept.status, 304, `${source} is not sent again`)
   }
 })

@@ -128,9 +128,9 @@ const operatorsOnly = [['POST', '/api/v1/companies'], ['PUT', '/api/v1/companies
 
 await t.test('who has not the role learns nothing of what the body or the query should be', async (t) => {
   const member = await user('*')
-  const asked = [...adminsOnly.map(([method, path]) => ({ method, path, by: member })),
+  const requested = [...adminsOnly.map(([method, path]) => ({ method, path, by: member })),
     ...operatorsOnly.map(([method, path]) => ({ method, path, by: admin }))]
-  for (const { method, path, by } of asked) {
+  for (const { method, path, by } of requested) {
     for (const call of [{ body: { name: 5 } }, { body: '{', headers: { 'content-type': 'application/json' } }]) {
       const answer = await send(method, path, call, by)
       isError(t, answer, 'forbidden', `${method} ${path}`)
@@ -209,8 +209,8 @@ await t.test('who may use some services reads what has no step of another one, d
   const { body: { data: counted } } = await send('GET', '/api/v1/dispatches/statistics', {}, login)
   t.same(counted.map(({ service, count }: any) => [service, count]), [['esign', 2], ['file', 1]], 'numbers tell nothing of deferred steps')
   const { body: changes } = await send('GET', '/api/v1/dispatches/changes?seconds=1', {}, login)
-  for (const [id, isTold] of [[invoice, false], [both, false], [signed, true], [file, true]] as const) {
-    t.equal(String(changes).includes(id), isTold)
+  for (const [id, isReported] of [[invoice, false], [both, false], [signed, true], [file, true]] as const) {
+    t.equal(String(changes).includes(id), isReported)
   }
 })
 

@@ -60,8 +60,8 @@ await t.test('passwords for vendors\' events that could be guessed are refused, 
   for (const password of ['password', 'long-random-password', 'changeme', 'aaaaaaaaaaaaaaaaaaaaaaaa', 'abababababababababab', 'vendor']) {
     const refused = refuseDevelopmentDefaults(config({ webhookAuth: { GOOD: strong, MAILEVA: `vendor:${password}` } }), nobody)
     await t.rejects(refused, { message: /^The password of DISPATCH_WEBHOOKS_ENDPOINT_AUTH_MAILEVA could be guessed/ }, password)
-    const told: unknown = await refused.catch(String)
-    lacks(t, told, `:${password}`)
+    const reported: unknown = await refused.catch(String)
+    lacks(t, reported, `:${password}`)
   }
   await refuseDevelopmentDefaults(config({ webhookAuth: { GOOD: strong } }), nobody)
 })

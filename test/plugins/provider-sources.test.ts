@@ -15,7 +15,7 @@ const adapter = async (code: string): Promise<InstalledAdapter> => ({
   ...await loadProvider(await provide(root, code), code, 10),
   isAdapter: true
 })
-const lent = await adapter('lent')
+const pooled = await adapter('lent')
 
 function shelf (name: string, lying: Map<string, InstalledAdapter>): Feature {
   return defineFeature({
@@ -29,8 +29,8 @@ function shelf (name: string, lying: Map<string, InstalledAdapter>): Feature {
   })
 }
 
-const first = new Map([['lent', lent]])
-const second = new Map([['lent', { ...lent }], ['spare', await adapter('spare')]])
+const first = new Map([['lent', pooled]])
+const second = new Map([['lent', { ...pooled }], ['spare', await adapter('spare')]])
 const shipped = (await findFeatures()).filter(({ name }) => name !== 'marketplace')
 const service = await startService(t, {
   features: [...shipped, shelf('shelf', first), shelf('shelf-too', second)],

@@ -174,22 +174,22 @@ await t.test('requests of any kind are limited for each user, over all processes
   const [one, other] = [await startService(t, options), await startService(t, options)]
   const company = await one.company('busy')
   const { body: { key } } = await one.send('POST', '/api/v1/keys', { body: { name: 'shop', mode: 'live' } }, company.admin)
-  const asked = (service: TestService, path = '/api/v1/unknown'): Promise<Answer> =>
+  const requested = (service: TestService, path = '/api/v1/unknown'): Promise<Answer> =>
     service.send('GET', path, { headers: { authorization: `Bearer ${String(key)}` } }, null)
-  const first = await asked(one)
+  const first = await requested(one)
   t.equal(first.status, 404)
   contains(t, first.headers.get('ratelimit-policy'), '"requests";q=100;w=60')
   contains(t, first.headers.get('ratelimit'), /^"requests";r=9\d;t=\d+$/)
-  const found = await statuses(250, (index) => asked(index % 2 === 0 ? one : other))
+  const found = await statuses(250, (index) => requested(index % 2 === 0 ? one : other))
   const passed = found.filter((status) => status === 404).length
   t.ok(passed >= 95 && passed <= 125, `${String(passed)} of 250 passed`)
-  for (const service of [one, other]) isLimited(t, await asked(service, '/api/v1/credits'), 'requests')
+  for (const service of [one, other]) isLimited(t, await requested(service, '/api/v1/credits'), 'requests')
   isLimited(t, await one.send('GET', '/api/v1/credits', {}, company.admin), 'requests')
   t.equal((await one.send('GET', '/api/v1/credits', {}, company.member)).status, 200, 'a colleague is not concerned')
   const validated = await one.send('POST', '/api/file/validate', { body: {} }, company.member)
   contains(t, validated.headers.get('ratelimit'), '"requests";r=', 'the narrower limit, of which less is left')
   clock.advance(30)
-  t.equal((await asked(one, '/api/v1/credits')).status, 200)
+  t.equal((await requested(one, '/api/v1/credits')).status, 200)
   const dispatched = await one.send('POST', '/api/invoicing', { body: invoiceRequest() }, company.member)
   contains(t, dispatched.headers.get('ratelimit'), /^"dispatch";r=1;/, 'the narrower limit is told')
 })

@@ -28,7 +28,7 @@ const { send, app, log } = await startService(t, {
   replacements: { renderer: quickRenderer }
 })
 const database = app.get('database')
-const told = (sentence: string): number => log.filter((line) => line.includes(`"${sentence}`)).length
+const reported = (sentence: string): number => log.filter((line) => line.includes(`"${sentence}`)).length
 const used = 'lists are read from the replica'
 const left = 'lists are read from the primary: the replica cannot be used'
 const onReplica = (statement: string): Promise<void> =>
@@ -60,11 +60,11 @@ await t.test('lists, counts and the audit log are read from the replica; what be
   t.same(await listed(), [second, first])
   t.equal(await counted(), count + 1)
   t.ok(await audited() > entries)
-  t.equal(told(left), 1, 'with one warning')
+  t.equal(reported(left), 1, 'with one warning')
   t.ok(log.some((line) => line.includes(`"it is more than ${lag} seconds behind"`)))
   await onReplica('select pg_wal_replay_resume()')
   await until('it is used again', () => database.readsReplica?.() === true)
-  t.equal(told(used), 2)
+  t.equal(reported(used), 2)
 })
 
 await t.test('a replica of an idle primary is not behind', async (t) => {
@@ -86,11 +86,11 @@ await t.test('a company sees its own rows there and changes none', async (t) => 
 })
 
 await t.test('a read that the replica cannot answer is answered by the primary', async (t) => {
-  const before = told(left)
+  const before = reported(left)
   await replica.stop()
   t.equal((await send('GET', '/api/v1/dispatches')).status, 200)
   await until('it is given up', () => database.readsReplica?.() === false)
-  t.same([(await listed()).length, told(left)], [2, before + 1])
+  t.same([(await listed()).length, reported(left)], [2, before + 1])
 })
 
 await t.test('a server that is no replica of this one is not read', async (t) => {

@@ -8,7 +8,8 @@ const validate = (body: unknown): Promise<Answer> => service.send('POST', '/api/
 const dispatch = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing', { body })
 
 /** The paths and codes of an answer's problems. */
-const told = ({ body }: Answer): string[] => (body.details as { path: string, code: string }[]).map(({ path, code }) => `${path} ${code}`)
+const reported = ({ body }: Answer): string[] =>
+  (body.details as { path: string, code: string }[]).map(({ path, code }) => `${path} ${code}`)
 
 const without = (request: Record<string, unknown>, field: string): object =>
   Object.fromEntries(Object.entries(request).filter(([name]) => name !== field))
@@ -92,7 +93,7 @@ await t.test('all faults of the shape are told together, each with its pointer a
   })
   t.equal(answer.status, 400)
   t.equal(answer.body.error, 'validation_error')
-  t.same(told(answer).sort(), ['/callbackUrl format', '/documentType enum', '/invoicing/dueDate format',
+  t.same(reported(answer).sort(), ['/callbackUrl format', '/documentType enum', '/invoicing/dueDate format',
     '/invoicing/refrence unknown_field', '/metadata/deep type', '/providerName pattern', '/sendByMail unknown_field', '/settings type',
     '/template/data type', '/template/extra unknown_field', '/template/id type'])
   contains(t, answer.body.message, /And 10 more/)
@@ -112,18 +113,18 @@ await t.test('an unknown field is refused with the nearest known name', async (t
   for (const [more, path, nearest] of cases) {
     const answer = await validate(invoiceRequest({}, more))
     t.equal(answer.status, 400, path)
-    t.same(told(answer), [`${path} unknown_field`])
+    t.same(reported(answer), [`${path} unknown_field`])
     if (nearest !== undefined) contains(t, answer.body.message, `did you mean "${nearest}"?`)
   }
 })
 
 await t.test('the fields that must be there are each asked for', async (t) => {
-  t.same(told(await validate({})).sort(), ['/documentType required', '/template required'])
-  t.same(told(await validate({ documentType: 'INVOICE', template: {} })).sort(), ['/template/data required', '/template/id required'])
+  t.same(reported(await validate({})).sort(), ['/documentType required', '/template required'])
+  t.same(reported(await validate({ documentType: 'INVOICE', template: {} })).sort(), ['/template/data required', '/template/id required'])
   for (const body of ['null', '[]', '"x"', '1', 'true']) {
     const answer = await service.send('POST', '/api/invoicing/validate', { body })
     t.equal(answer.status, 400, body)
-    t.same(told(answer), [' type'])
+    t.same(reported(answer), [' type'])
   }
 })
 
@@ -150,7 +151,7 @@ await t.test('documentType and sendByEmail that say two things are refused', asy
   for (const [fields, problem] of contradicting) {
     const answer = await validate({ ...invoiceRequest(), ...fields })
     t.equal(answer.status, 400)
-    t.same(told(answer), [problem])
+    t.same(reported(answer), [problem])
   }
 })
 
@@ -193,7 +194,7 @@ await t.test('metadata holds 20 pairs, keys of 50 and values of 500 characters, 
   for (const [metadata, problem] of refused) {
     const answer = await validate(invoiceRequest({}, { metadata }))
     t.equal(answer.status, 400, problem.slice(0, 40))
-    t.same(told(answer), [problem])
+    t.same(reported(answer), [problem])
   }
 })
 
@@ -231,9 +232,9 @@ await t.test('what an e-invoice misses is a 422 by the ids of the rules, whereve
     t.equal(answer.body.error, 'validation_failed')
     t.ok(
       ['BR-06 /template/data/seller/name', 'BR-09 /template/data/seller/country'].every((rule) =>
-        told(answer).includes(rule.split(' ').reverse().join(' '))
+        reported(answer).includes(rule.split(' ').reverse().join(' '))
       ),
-      told(answer).join('; ')
+      reported(answer).join('; ')
     )
   }
 })
@@ -246,21 +247,21 @@ await t.test('all 422 problems are told together', async (t) => {
   }))
   t.equal(answer.status, 422)
   t.equal(answer.body.error, 'validation_failed')
-  t.same(told(answer).filter((problem) => !problem.includes(' BR-')).sort(), [
+  t.same(reported(answer).filter((problem) => !problem.includes(' BR-')).sort(), [
     '/settings/includePaymentLink unknown_field',
     '/settings/paymentCollectionLabel too_short',
     '/template/data/bankDetails type',
     '/template/data/customer/email format',
     '/template/data/customer/name required'
   ])
-  t.ok(told(answer).includes('/template/data/total BR-CO-15'), 'the rules of e-invoices are among them')
+  t.ok(reported(answer).includes('/template/data/total BR-CO-15'), 'the rules of e-invoices are among them')
 })
 
 await t.test('data that does not fit the template\'s schema is a 422 with pointers into the data', async (t) => {
   const answer = await validate(invoiceRequest({ number: 7, lines: [{ description: '', quantity: 'two', unitPrice: 1, total: 1 }] }))
   t.equal(answer.status, 422)
-  t.ok(told(answer).includes('/template/data/number type'))
-  t.ok(told(answer).includes('/template/data/lines/0/description too_short'))
+  t.ok(reported(answer).includes('/template/data/number type'))
+  t.ok(reported(answer).includes('/template/data/lines/0/description too_short'))
 })
 
 await t.test('the order is: permission, then shape, then template, then rules', async (t) => {
@@ -298,7 +299,8 @@ await t.test('settings of the request are checked by the form of the chosen prov
     invoiceRequest({}, { settings: { includePaymentCollectionLink: 'yes', paymentCollectionBeneficaryName: 'Ada' } })
   )
   t.equal(answer.status, 422)
-  t.same(told(answer).sort(), ['/settings/includePaymentCollectionLink type', '/settings/paymentCollectionBeneficaryName unknown_field'])
+  t.same(reported(answer).sort(), ['/settings/includePaymentCollectionLink type',
+    '/settings/paymentCollectionBeneficaryName unknown_field'])
   contains(t, JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
 })
 
@@ -314,11 +316,11 @@ await t.test('an unknown query parameter is a 400 with the nearest name, on ever
   ] as const) {
     const answer = await service.send(method, `${path}?asnyc=true`, { body: invoiceRequest() })
     t.equal(answer.status, 400, path)
-    t.same(told(answer), ['/query/asnyc unknown_field'], path)
+    t.same(reported(answer), ['/query/asnyc unknown_field'], path)
     t.equal(answer.body.details[0].message, 'Unknown field "asnyc" (did you mean "async"?).', path)
   }
   for (const path of ['/api/v1/my/config', '/api/v1/dispatches', '/healthz', '/api/v1/providers']) {
-    t.same(told(await service.send('GET', `${path}?fresh=1`)), ['/query/fresh unknown_field'], path)
+    t.same(reported(await service.send('GET', `${path}?fresh=1`)), ['/query/fresh unknown_field'], path)
   }
   t.equal((await service.send('GET', '/livez?at=1')).status, 204)
   t.equal((await service.send('POST', '/api/webhooks/esign/providers/simulator/endpoint.json?utm=1', { body: {} })).status, 200)
@@ -336,7 +338,7 @@ await t.test('"async" is true or false: anything else is a 400 wherever it can s
     ]) {
       const answer = await service.send('POST', `${path}?${query}`, { body: invoiceRequest() })
       t.equal(answer.status, 400, `${path} ${query}`)
-      t.same(told(answer), ['/query/async type'], `${path} ${query}`)
+      t.same(reported(answer), ['/query/async type'], `${path} ${query}`)
     }
   }
   t.equal((await service.send('POST', '/api/invoicing?async=false', { body: invoiceRequest() })).status, 200)

@@ -11,14 +11,14 @@ const dispatch = (query = '') =>
   service.send('POST', `/api/sms${query}`, { body: { providerName: 'twilio', sms: { phoneNumber: '+33612345678', message: 'Hello' } } })
 
 await t.test('a 503 says when to come again: when the vendor says, else in 10 seconds', async (t) => {
-  for (const [asked, told] of [['40', '40'], [undefined, '10']] as const) {
+  for (const [requested, reported] of [['40', '40'], [undefined, '10']] as const) {
     vendor.answer({
       status: 429,
-      headers: asked === undefined ? {} : { 'retry-after': asked },
+      headers: requested === undefined ? {} : { 'retry-after': requested },
       json: { code: 20429, message: 'Too many requests' }
     })
     const { status, body, headers } = await dispatch()
-    t.same([status, body.error, headers.get('retry-after')], [503, 'provider_unavailable', told])
+    t.same([status, body.error, headers.get('retry-after')], [503, 'provider_unavailable', reported])
   }
 })
 

@@ -238,8 +238,8 @@ await t.test('a replaced e-mail is held to the sender\'s list, and to its templa
   t.equal(renders, rendered, 'the message too is the one that was made')
   const later = { email: { ...fixed, body: 'Hello', attachments: [{ fileId: crypto.randomUUID() }] } }
   has(t, await retry(plain, later), { status: 400, body: { details: [{ path: '/email/attachments', code: 'unknown_field' }] } })
-  const asked = { body: later, headers: { 'x-api-version': '1.1.0' } }
-  has(t, await send('POST', `/api/v1/dispatches/${plain}/retry`, asked), { status: 422, body: { details: [{ code: 'not_found' }] } })
+  const requested = { body: later, headers: { 'x-api-version': '1.1.0' } }
+  has(t, await send('POST', `/api/v1/dispatches/${plain}/retry`, requested), { status: 422, body: { details: [{ code: 'not_found' }] } })
   t.equal((await retry(plain, { email: { ...fixed, body: 'Hello' } })).status, 200)
 })
 

@@ -31,7 +31,7 @@ const sms = { phoneNumber: '+33612345678', message: 'Hello' }
 const text = (more: object = {}, path = ''): Promise<Answer> => send('POST', `/api/sms${path}`, { body: { sms, ...more }, headers })
 const move = (id: string, body: object): Promise<Answer> => send('PUT', `/api/v1/dispatches/${id}/schedule`, { body, headers })
 const take = (dispatchId: string): Promise<void> => runQueued(pipeline, { companyId, dispatchId })
-const told = ({ status, body }: Answer): unknown[] => [
+const reported = ({ status, body }: Answer): unknown[] => [
   status,
   ...(body.details as { path: string, code: string }[]).map(({ path, code }) => `${path} ${code}`)
 ]
@@ -80,7 +80,7 @@ await t.test('it is moved to a later time, and to an earlier one; without a time
   clock.advance(hour + 1)
   await take(id)
   has(t, await read(id), { status: 'queued' }, 'the job of the first time')
-  t.same(told(await move(id, { sendAt: ahead(-1) })), [422, '/sendAt in_the_past'])
+  t.same(reported(await move(id, { sendAt: ahead(-1) })), [422, '/sendAt in_the_past'])
   has(t, await move(id, { sendAt: 'soon' }), { status: 400, body: { error: 'validation_error' } })
   has(t, await move(id, {}), { status: 200, body: { sendAt: clock.now().toISOString() } })
   await take(id)
@@ -115,13 +115,13 @@ await t.test('what cannot be kept is refused before anything is recorded; a vali
     [{ sendAt: '2026-04-01T02:30' }, '/timeZone required'],
     [{ notBefore: '09:00', notAfter: '09:00' }, '/notAfter contradiction']
   ] as const) {
-    t.same(told(await text(more)), [422, problem])
-    t.same(told(await text(more, '/validate')), [422, problem])
+    t.same(reported(await text(more)), [422, problem])
+    t.same(reported(await text(more, '/validate')), [422, problem])
   }
   const mail = { from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello', body: 'Hello' }
   const mailed = (more: object): Promise<Answer> => send('POST', '/api/email/validate', { body: { ...mail, ...more }, headers })
-  t.same(told(await mailed({ hours: 'usual' })), [422, '/hours not_supported'])
-  t.same(told(await mailed({ notBefore: '23:00' })), [422, '/timeZone required'])
+  t.same(reported(await mailed({ hours: 'usual' })), [422, '/hours not_supported'])
+  t.same(reported(await mailed({ notBefore: '23:00' })), [422, '/timeZone required'])
   has(t, await mailed({ notBefore: '23:00', timeZone: 'UTC' }), { body: { sendAt: '2026-03-14T23:00:00.000Z' } })
   has(t, await text({ sendAt: '2026-03-29T03:30', timeZone: 'Europe/Paris' }, '/validate'), {
     status: 200,
@@ -223,10 +223,10 @@ await t.test('a document that is deleted before a dispatch is due is refused bef
       headers
     })
   const late = ahead(40 * 24 * hour)
-  for (const path of ['', '/validate']) t.same(told(await mail(late, path)), [422, '/attachments/0/documentId expires_before'])
+  for (const path of ['', '/validate']) t.same(reported(await mail(late, path)), [422, '/attachments/0/documentId expires_before'])
   const { status, body: { dispatchId: id } } = await mail(ahead(20 * 24 * hour))
   t.equal(status, 200)
-  t.same(told(await move(id as string, { sendAt: late })), [422, '/email/attachments/0/documentId expires_before'])
+  t.same(reported(await move(id as string, { sendAt: late })), [422, '/email/attachments/0/documentId expires_before'])
   t.equal((await send('POST', `/api/v1/dispatches/${String(id)}/cancel`)).status, 200)
 })
 

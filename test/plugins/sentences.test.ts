@@ -9,7 +9,7 @@ const validate = (path: string, body: object): Promise<Answer> => service.send('
 const { body: { id: draft } } = await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Reminder' }) })
 
 /** The problems of an answer: where, and what. */
-const told = ({ body }: Answer): string[] =>
+const reported = ({ body }: Answer): string[] =>
   (body.details ?? body.warnings ?? []).map(({ path, message }: Record<string, string>) => `${path} ${message}`)
 const email = { email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'Hello' } }
 
@@ -89,7 +89,7 @@ const faults: [what: string, path: string, body: object, place: string, sentence
 
 for (const [what, path, body, place, sentence] of faults) {
   await t.test(`${what} is told with what would be right`, async (t) => {
-    const found = told(await validate(path, body)).filter((problem) => problem.startsWith(`${place} `))
+    const found = reported(await validate(path, body)).filter((problem) => problem.startsWith(`${place} `))
     t.equal(found.length, 1)
     contains(t, found[0], sentence)
   })
@@ -102,7 +102,7 @@ await t.test('an e-invoice says the same of countries and rates', async (t) => {
     seller: { ...sample.seller, country: 'UK' },
     lines: sample.lines.map((line: object) => ({ ...line, taxRate: 0.23 }))
   }
-  const found = told(await validate('invoicing', { documentType: 'E_INVOICE', template: { id: 4, data: invoice } }))
+  const found = reported(await validate('invoicing', { documentType: 'E_INVOICE', template: { id: 4, data: invoice } }))
   contains(t, found.find((problem) => problem.startsWith('/template/data/seller/country ')), /GB for the United Kingdom/)
   contains(t, found.find((problem) => problem.startsWith('/template/data/taxAmount ')), /20 means 20 %/)
 })
@@ -116,7 +116,7 @@ await t.test('a tax rate below one is a warning: rates are in percent', async (t
     total: 1002
   }))
   t.equal(answer.body.result, 'warning')
-  t.same(told(answer), ['/template/data/taxRate 0.2 is read as 0.2 %: 20 means 20 %.'])
+  t.same(reported(answer), ['/template/data/taxRate 0.2 is read as 0.2 %: 20 means 20 %.'])
 })
 
 await t.test('a template that cannot be used is told with what to do', async (t) => {
@@ -168,7 +168,7 @@ await t.test('what is strict refuses what would only be a warning, before anythi
   const misspelt = (): object => invoiceRequest({ custmer: 'Ada' })
   const warned = await service.send('POST', '/api/invoicing', { body: misspelt() })
   t.equal(warned.status, 200)
-  contains(t, told(warned).join(), '/template/data/custmer')
+  contains(t, reported(warned).join(), '/template/data/custmer')
   const { body: { data: before } } = await service.send('GET', '/api/v1/dispatches')
   const prefer = { prefer: 'respond-async, handling=strict' }
   for (const [path, headers] of [['invoicing?strict=true', {}], ['invoicing', prefer], ['invoicing/validate?strict=true', {}], [
@@ -178,7 +178,7 @@ await t.test('what is strict refuses what would only be a warning, before anythi
     const refused = await service.send('POST', `/api/${path}`, { body: misspelt(), headers })
     t.equal(refused.status, 422, path)
     t.equal(refused.body.error, 'validation_failed')
-    t.same(told(refused), told(warned))
+    t.same(reported(refused), reported(warned))
   }
   t.equal((await service.send('GET', '/api/v1/dispatches')).body.data.length, before.length)
   t.equal((await service.send('POST', '/api/invoicing/validate?strict=true', { body: invoiceRequest() })).status, 200)

@@ -306,7 +306,7 @@ await t.test('what is forged is refused', async (t) => {
 })
 
 await t.test('text messages and invoices have no events: it is asked after them, at once and each time', async (t) => {
-  const asked: [string, Answer, string[]][] = [
+  const requested: [string, Answer, string[]][] = [
     [
       'sms',
       await service.send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } }),
@@ -319,7 +319,7 @@ await t.test('text messages and invoices have no events: it is asked after them,
     ['sms', await service.send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } }), ['failed']],
     ['invoicing', await dispatch('followed'), ['open', 'uncollectible', 'paid']]
   ]
-  for (const [name, { body: { dispatchId } }, statuses] of asked) {
+  for (const [name, { body: { dispatchId } }, statuses] of requested) {
     t.equal(await deliveryStatus(dispatchId), null)
     for (const status of statuses) {
       has(t, await tell(dispatchId, status), { status: 200, body: { url: undefined, event: { type: status } } })

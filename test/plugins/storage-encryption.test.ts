@@ -61,7 +61,7 @@ async function notingBucket (t: Test): Promise<{ endpoint: string, seen: Seen[] 
 }
 
 const [small, large] = [randomBytes(20_000), randomBytes(9_000_000)]
-const asked: [Bucket['encryption'], Pick<Seen, 'encryption' | 'key' | 'signed'>][] = [
+const requested: [Bucket['encryption'], Pick<Seen, 'encryption' | 'key' | 'signed'>][] = [
   [undefined, { encryption: undefined, key: undefined, signed: [] }],
   [{ algorithm: 'AES256' }, { encryption: 'AES256', key: undefined, signed: ['x-amz-server-side-encryption'] }],
   [{ algorithm: 'aws:kms', keyId: 'key-of-ours' }, {
@@ -71,7 +71,7 @@ const asked: [Bucket['encryption'], Pick<Seen, 'encryption' | 'key' | 'signed'>]
   }]
 ]
 
-for (const [encryption, wanted] of asked) {
+for (const [encryption, desired] of requested) {
   await t.test(`encryption by ${encryption?.algorithm ?? 'the bucket'} is asked for where an object begins, in what is signed`, async (t) => {
     const { endpoint, seen } = await notingBucket(t)
     const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -85,8 +85,8 @@ for (const [encryption, wanted] of asked) {
     t.strictSame(seen.map(({ signature }) => signature), seen.map(() => 'right'))
     const beginning = seen.filter(({ what }) => what === 'PUT' || what === 'POST uploads')
     t.strictSame(beginning.map(({ what, encryption, key, signed }) => ({ what, encryption, key, signed })), [
-      { what: 'PUT', ...wanted },
-      { what: 'POST uploads', ...wanted }
+      { what: 'PUT', ...desired },
+      { what: 'POST uploads', ...desired }
     ])
     t.ok(seen.filter(({ what }) => what === 'PUT partNumber uploadId').length > 1)
 

@@ -25,8 +25,8 @@ await providers.add('hooked', {
   } },`
 }, () => Promise.resolve({ id: '1', status: 'sent' }), {
   async subscribe ({ url, secret, id }, { settings, http }) {
-    const asked = { bearer: settings['apiKey'] as string, json: { url, secret } }
-    const made = await (id === undefined ? http.post(hooks, asked, any) : http.put(`${hooks}/${id}`, asked, any)) as {
+    const requested = { bearer: settings['apiKey'] as string, json: { url, secret } }
+    const made = await (id === undefined ? http.post(hooks, requested, any) : http.put(`${hooks}/${id}`, requested, any)) as {
       id: string
       key?: string
     }
@@ -49,7 +49,7 @@ const save = (login: Login, settings: object = { apiKey: key }): Promise<Answer>
 const remove = (login: Login, query = ''): Promise<Answer> => send('DELETE', `${path}${query}`, {}, login)
 const configured = async (login: Login) =>
   (await send('GET', '/api/v1/my/config', {}, login)).body.company.providers.find(({ code }: { code: string }) => code === 'hooked')
-const asked = () =>
+const requested = () =>
   vendor.requests.splice(0).map(({ method, path: place, json, headers }) => ({ method, place, json, key: headers['authorization'] }))
 const stored = async (companyId: number) =>
   await service.app.get('database').owner.selectFrom('configurations').select(['secrets', 'subscriptions']).where('company_id', '=',
@@ -61,7 +61,7 @@ await t.test('the webhook is registered when the configuration is saved, and wha
   vendor.on('POST /hooks', { json: { id: 'wh_1', key: 'signing-key-of-the-vendor-1' } })
   const answer = await save(admin)
   has(t, answer, { status: 200, body: { valid: true, settings: { hookSecret: { set: true } }, webhooksRegistered: { sms: String } } })
-  const [registered, ...others] = asked()
+  const [registered, ...others] = requested()
   t.same(others, [])
   has(t, registered, { method: 'POST', json: { url: answer.body.webhookUrl, secret: /^[\w-]{43}$/ }, key: `Bearer ${key}` })
   t.notOk(JSON.stringify(await stored(companyId)).includes('signing-key-of-the-vendor'), 'it is sealed')
@@ -90,7 +90,7 @@ await t.test('the webhook is registered when the configuration is saved, and wha
   await t.test('saved again, it is the same registration', async (t) => {
     vendor.on('PUT /hooks/wh_1', { json: { id: 'wh_1' } })
     has(t, await save(admin, {}), { status: 200 })
-    const [again, ...more] = asked()
+    const [again, ...more] = requested()
     t.same(more, [])
     has(t, again, { method: 'PUT', json: { url: answer.body.webhookUrl } })
     t.not((await stored(companyId))?.secrets['hookSecret']?.sealed, secrets?.['hookSecret']?.sealed, 'with the secret of now')
@@ -100,7 +100,7 @@ await t.test('the webhook is registered when the configuration is saved, and wha
     vendor.on('PUT /hooks/wh_1', { json: { id: 'wh_2', key: 'signing-key-of-the-vendor-2' } })
     vendor.on('DELETE /hooks/wh_1', { json: {} })
     has(t, await save(admin, { apiKey: 'key-of-another-account' }), { status: 200 })
-    has(t, asked(), [{ method: 'PUT', key: 'Bearer key-of-another-account' }, {
+    has(t, requested(), [{ method: 'PUT', key: 'Bearer key-of-another-account' }, {
       method: 'DELETE',
       place: '/hooks/wh_1',
       key: `Bearer ${key}`
@@ -119,7 +119,7 @@ await t.test('the webhook is registered when the configuration is saved, and wha
 
 await t.test('what the vendor refuses is the answer, and nothing is saved', async (t) => {
   const { admin, companyId } = await service.company('refused')
-  asked()
+  requested()
   for (const [answer, status, error] of [
     [{ status: 401, json: { code: 'no', message: 'Who are you?' } }, 422, 'authentication_error'],
     [{ status: 422, json: { code: 'bad_url', message: 'No such place.' } }, 422, 'provider_error'],
@@ -161,10 +161,10 @@ await t.test('two who save at once leave one registration, and one of them is to
   })
   vendor.on('DELETE /hooks/wh_both_1', { json: {} })
   vendor.on('DELETE /hooks/wh_both_2', { json: {} })
-  asked()
+  requested()
   const answers = await Promise.all([save(admin), save(admin)])
   t.same(answers.map(({ status }) => status).sort(), [200, 409])
-  const gone = asked().filter(({ method }) => method === 'DELETE')
+  const gone = requested().filter(({ method }) => method === 'DELETE')
   t.equal(gone.length, 1, 'what was registered for nothing is taken back')
 })
 

@@ -10,7 +10,7 @@ import { startService } from '../support/service.ts'
 
 // A stranger's kind of verification: whoever has a riddle knows its answer.
 const answers = new Map<number, string>()
-const asked = new Map<string, number | undefined>()
+const requested = new Map<string, number | undefined>()
 
 const riddles = defineFeature({
   name: 'riddles',
@@ -25,15 +25,15 @@ const riddles = defineFeature({
     check: () => ({
       offered: true,
       ask (user) {
-        const challenge = `challenge ${asked.size}`
-        asked.set(challenge, user?.userId)
+        const challenge = `challenge ${requested.size}`
+        requested.set(challenge, user?.userId)
         return Promise.resolve({ options: { challenge }, challenge })
       },
       answered (given, question) {
         const { challenge = '', userId = 0, answer }: { challenge?: string, userId?: number, answer?: string } = JSON.parse(given)
-        const of = asked.get(challenge)
-        const isAsked = asked.delete(challenge) && of === ('user' in question ? question.user.userId : undefined)
-        return Promise.resolve(isAsked && answer !== undefined && answers.get(userId) === answer ? userId : undefined)
+        const of = requested.get(challenge)
+        const isRequested = requested.delete(challenge) && of === ('user' in question ? question.user.userId : undefined)
+        return Promise.resolve(isRequested && answer !== undefined && answers.get(userId) === answer ? userId : undefined)
       }
     })
   },

@@ -165,7 +165,7 @@ async function attempt (asking: Asking, call: Call, idempotencyKey: string, form
 function read ({ base, apiVersion, key }: Asking, answer: Response, text: string, way: Way): Try {
   const { call: { operation: { traits }, query }, facts, repeatable } = way
   const httpStatus = answer.status
-  const told: Facts = {
+  const reported: Facts = {
     ...facts,
     httpStatus,
     requestId: answer.headers.get('x-request-id') ?? undefined,
@@ -176,19 +176,19 @@ function read ({ base, apiVersion, key }: Asking, answer: Response, text: string
     // The key belongs to a dispatch that was queued: who wants to wait for its end gets that.
     if (query['async'] === true || facts.idempotencyKey === undefined || body === undefined || !isUnderWay(body)) return { answer, body }
     const message = `The dispatch ${textIn(body, 'dispatchId') ?? ''} of this idempotency key is still under way: wait for it.`
-    const more = { ...told, dispatchId: textIn(body, 'dispatchId'), retryAfter: 1 }
+    const more = { ...reported, dispatchId: textIn(body, 'dispatchId'), retryAfter: 1 }
     return { error: errorOf('idempotency_in_progress', message, more), again: true }
   }
   const word = answer.ok || body === undefined ? undefined : textIn(body, 'error')
-  if (word === undefined || body === undefined) return strange(answer, text, { ...way, facts: told })
+  if (word === undefined || body === undefined) return strange(answer, text, { ...way, facts: reported })
   const error = errorOf(word, explained(word, textIn(body, 'message') ?? '', {
     base,
     apiVersion,
     served: answer.headers.get('x-api-version'),
     isLogin: key === undefined
   }), {
-    ...told,
-    requestId: textIn(body, 'requestId') ?? told.requestId,
+    ...reported,
+    requestId: textIn(body, 'requestId') ?? reported.requestId,
     dispatchId: textIn(body, 'dispatchId'),
     reason: textIn(body, 'reason'),
     problems: body['details'] as readonly Problem[] | undefined,
@@ -197,7 +197,7 @@ function read ({ base, apiVersion, key }: Asking, answer: Response, text: string
     docs: 'docs' in body ? new URL(String(body['docs']), base).href : undefined
   })
   // A word that nobody knows, without the id that each answer of the service has: "Not Found" of a gateway.
-  if (error.error === 'unknown_error' && error.requestId === undefined) return strange(answer, text, { ...way, facts: told })
+  if (error.error === 'unknown_error' && error.requestId === undefined) return strange(answer, text, { ...way, facts: reported })
   // Of what is unknown, such as 504, a second request without the key of the first could send again.
   const passes = httpStatus === 429 || httpStatus === 503 || httpStatus === 504 || word === 'idempotency_in_progress'
   return { error, again: passes && (repeatable || error.surelyNotSent) }
@@ -339,13 +339,13 @@ function inDoubt (doubt: CallError, cause: unknown): CallError {
 function failure (cause: unknown, way: Way, late: boolean): Try {
   const { origin } = new URL(way.url)
   const code = codeOf(cause) ?? ''
-  const told = { ...way.facts, cause }
+  const reported = { ...way.facts, cause }
   const unsent = (sentence: string, again: boolean): Try => ({
-    error: errorOf('unreachable', `${sentence}. Nothing was sent.`, told),
+    error: errorOf('unreachable', `${sentence}. Nothing was sent.`, reported),
     again
   })
   const lost = (sentence: string): Try => ({
-    error: errorOf('connection_lost', `${sentence}. ${whatNow(way)}`, told),
+    error: errorOf('connection_lost', `${sentence}. ${whatNow(way)}`, reported),
     again: way.repeatable
   })
   if (late) return lost(`${origin} did not answer in time`)

@@ -45,7 +45,7 @@ export function textAt<Name extends string> (data: Json, pointer: string, name: 
 type Place = { path: string, value: Json }
 
 /** The values at a pointer, in which `*` stands for every item and every field. */
-export function placesAt (asked: JsonObject, at: string): Place[] {
+export function placesAt (requested: JsonObject, at: string): Place[] {
   return at.split('/').slice(1).reduce<Place[]>((places, token) =>
     places.flatMap(({ path, value }) => {
       if (typeof value !== 'object' || value === null) return []
@@ -54,5 +54,5 @@ export function placesAt (asked: JsonObject, at: string): Place[] {
         path: pointer(path, name),
         value: field
       }))
-    }), [{ path: '', value: asked }])
+    }), [{ path: '', value: requested }])
 }

@@ -11,10 +11,10 @@ export function canonicalLanguage (tag: string): string | undefined {
  * `pt-BR`. Undefined where none does.
  */
 export function lookupLanguage (tag: string, offered: readonly string[]): string | undefined {
-  const wanted = canonicalLanguage(tag)
-  if (wanted === undefined) return undefined
+  const desired = canonicalLanguage(tag)
+  if (desired === undefined) return undefined
   const placeOf = (range: string): number => offered.findIndex((language) => language.toLowerCase() === range.toLowerCase())
-  for (const range of prefixesOf(wanted)) {
+  for (const range of prefixesOf(desired)) {
     const exact = placeOf(range)
     const place = exact < 0 ? likelyFormsOf(range).map(placeOf).find((found) => found >= 0) ?? exact : exact
     if (place >= 0) return offered[place]

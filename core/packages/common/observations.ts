@@ -51,12 +51,12 @@ export function isObserved (name: Name): boolean {
 
 /** Listens until the returned function is called. */
 export function onObservation<Observed extends Name> (name: Observed, listener: (observation: Observations[Observed]) => void): () => void {
-  const told = (observation: unknown): void => {
+  const reported = (observation: unknown): void => {
     listener(observation as Observations[Observed])
   }
-  channelOf(name).subscribe(told)
+  channelOf(name).subscribe(reported)
   return () => {
-    channelOf(name).unsubscribe(told)
+    channelOf(name).unsubscribe(reported)
   }
 }
 

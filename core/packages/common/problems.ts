@@ -14,17 +14,17 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
   const isWhole = ({ schema, parentSchema }: ErrorObject): boolean =>
     !isNullable(schema) && (literalsOf(schema) !== undefined || helpOf(parentSchema) !== undefined)
-  const told = Map.groupBy(unions, ({ instancePath }) => instancePath)
-  const isTold = (error: ErrorObject): boolean =>
+  const reported = Map.groupBy(unions, ({ instancePath }) => instancePath)
+  const isReported = (error: ErrorObject): boolean =>
     isNullable(error.schema) && error.keyword === 'anyOf' ||
-    (told.get(error.instancePath)?.some((union) =>
+    (reported.get(error.instancePath)?.some((union) =>
       isBranch(error, union) && (isWhole(union) || isNullable(union.schema) && error.params['type'] === 'null')
     ) ?? false)
   const unfit = unfitIn(errors.filter(({ keyword }) => !(keyword in composites)), isWhole)
   const isNew = createMissing()
   const places = new Set<string>()
   // One problem a field is enough: a second one of the same value hardly ever says more.
-  return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error) && !unfit.has(error))
+  return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isReported(error) && !unfit.has(error))
     .map((error) => problemOf(error, base)).filter(({ path }) => !places.has(path) && places.add(path).size > 0).take(maxProblems)
     .toArray()
 }

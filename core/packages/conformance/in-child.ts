@@ -48,7 +48,7 @@ type Limits = { stuckAfter: number, heardWithin: number }
 type Watched = { report?: ConformanceReport, last: KitStep, stuck?: Blocked, how: string }
 type Blocked = 'works' | 'waits' | 'unheard'
 
-async function watchChild (asked: ToChild, { stuckAfter, heardWithin }: Limits): Promise<Watched> {
+async function watchChild (requested: ToChild, { stuckAfter, heardWithin }: Limits): Promise<Watched> {
   const child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc', 'pipe'], execArgv: [] })
   const seen: Omit<Watched, 'how'> = { last: { rules: ['manifest'] } }
   const giveUp = (why: Blocked): void => {
@@ -81,7 +81,7 @@ async function watchChild (asked: ToChild, { stuckAfter, heardWithin }: Limits):
     if (blocked.works >= stuckAfter) giveUp('works')
     else if (blocked.waits >= stuckAfter) giveUp('waits')
   })
-  child.send(asked)
+  child.send(requested)
   // The last messages have been read by the time of the disconnection.
   const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]) as [
     [number | null, NodeJS.Signals | null],
@@ -104,11 +104,11 @@ function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, 
     } (${how}). A provider returns ` +
       'or throws: others use the process, too.'
   }
-  const told = isLoading ? `${folder} does not finish loading: it blocks the process` : `It blocks the process: ${call} still runs`
+  const reported = isLoading ? `${folder} does not finish loading: it blocks the process` : `It blocks the process: ${call} still runs`
   const seconds = limits.stuckAfter / 1000
   return {
-    works: `${told} after ${seconds} seconds of work. Look for an endless loop${isLoading ? ' at the top of a module' : ''}.`,
-    waits: `${told}, and waits, for ${seconds} seconds without any work. Look for Atomics.wait().`,
+    works: `${reported} after ${seconds} seconds of work. Look for an endless loop${isLoading ? ' at the top of a module' : ''}.`,
+    waits: `${reported}, and waits, for ${seconds} seconds without any work. Look for Atomics.wait().`,
     unheard: `Nothing was heard of the process of the kit for ${limits.heardWithin / 1000} seconds: this machine is too busy to tell more.`
   }[stuck]
 }

@@ -87,7 +87,7 @@ function isCompanyType (type: CallbackType): type is typeof companyTypes[number]
   return companyTypes.some((one) => one === type)
 }
 
-const told = {
+const reported = {
   timestamp: Timestamp,
   sequence: Type.Integer({ minimum: 1, description: 'Its number among the callbacks of the dispatch or company.' })
 }
@@ -95,14 +95,14 @@ const told = {
 /** The body of a callback about a dispatch. */
 export const DispatchCallback = Type.Object({
   type: Type.Enum(callbackTypes.filter((type) => !isCompanyType(type) && !isBatchType(type) && !isApprovalType(type))),
-  ...told,
+  ...reported,
   data: DispatchView
 }, { title: 'DispatchCallback', description: 'The dispatch at the time of the event.' })
 
 /** The body of a callback about the company itself. */
 export const CompanyCallback = Type.Object({
   type: Type.Literal('company.credits_low'),
-  ...told,
+  ...reported,
   data: Type.Object({
     companyId: Type.Integer(),
     balance: Type.Integer(),
@@ -114,7 +114,7 @@ export const CompanyCallback = Type.Object({
 /** The body of a callback about a budget of the company. */
 export const BudgetCallback = Type.Object({
   type: Type.Literal('company.budget_reached'),
-  ...told,
+  ...reported,
   data: Type.Object({
     companyId: Type.Integer(),
     budgetId: Uuid,
@@ -132,7 +132,7 @@ export const BudgetCallback = Type.Object({
 /** The body of a callback about an endpoint that fails. */
 export const EndpointCallback = Type.Object({
   type: Type.Enum(endpointTypes),
-  ...told,
+  ...reported,
   data: Type.Object({
     companyId: Type.Integer(),
     endpointId: Uuid,
@@ -144,7 +144,7 @@ export const EndpointCallback = Type.Object({
 /** The body of a callback about an alert. */
 export const AlertCallback = Type.Object({
   type: Type.Enum(alertTypes),
-  ...told,
+  ...reported,
   data: Type.Object({
     companyId: Type.Integer(),
     alertId: Uuid,
@@ -161,7 +161,7 @@ export const AlertCallback = Type.Object({
 /** The body of a callback about a received e-invoice. It names no person, so that nobody has to be erased from callbacks. */
 export const ReceivedCallback = Type.Object({
   type: Type.Enum(receivedTypes),
-  ...told,
+  ...reported,
   data: Type.Object({
     companyId: Type.Integer(),
     invoiceId: Uuid,
@@ -177,7 +177,7 @@ export const ReceivedCallback = Type.Object({
 }, { title: 'ReceivedCallback' })
 
 /** The body of a callback about a batch. */
-export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })
+export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...reported, data: BatchView }, { title: 'BatchCallback' })
 
 /** What waits for an approval, without the request itself. */
 export const ApprovalFacts = Type.Object({
@@ -212,7 +212,9 @@ export const ToldApproval = Type.Omit(ApprovalFacts, ['recipient', 'reason'], { 
 export type ToldApproval = Static<typeof ToldApproval>
 
 /** The body of a callback about an approval. */
-export const ApprovalCallback = Type.Object({ type: Type.Enum(approvalTypes), ...told, data: ToldApproval }, { title: 'ApprovalCallback' })
+export const ApprovalCallback = Type.Object({ type: Type.Enum(approvalTypes), ...reported, data: ToldApproval }, {
+  title: 'ApprovalCallback'
+})
 
 function isApprovalType (type: CallbackType): type is typeof approvalTypes[number] {
   return approvalTypes.some((one) => one === type)

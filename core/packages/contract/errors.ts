@@ -116,8 +116,8 @@ export function wordIn (word: ErrorWord, version: Version): ErrorWord {
 /** An error that stands within an answer, as clients of a version read it: reasons are told from 1.1.0 on. */
 export function problemIn<Told extends { reason?: string }> (problem: Told, version: Version): Told {
   if (isSince('1.1.0', version)) return problem
-  const { reason: _, ...told } = problem
-  return told as Told
+  const { reason: _, ...reported } = problem
+  return reported as Told
 }
 
 /** The state of a rate limit: `quota` calls per `window` seconds; `remaining` calls now, all of them again in `reset` seconds. */

@@ -14,14 +14,14 @@ export function hasFreeCredits (companyId: number, price: number): RawBuilder<bo
  */
 export async function withCreditCheck<T> (
   database: Database,
-  asked: { company_id: number, price: number },
+  requested: { company_id: number, price: number },
   transaction: () => Promise<T>
 ): Promise<T> {
   try {
     return await transaction()
   } catch (error) {
-    if (hasCode(error, 'DC429')) throw await exceededOf(database, asked.company_id, error)
-    throw hasCode(error, 'DC402') ? await shortOf(database, asked.company_id, asked.price) : error
+    if (hasCode(error, 'DC429')) throw await exceededOf(database, requested.company_id, error)
+    throw hasCode(error, 'DC402') ? await shortOf(database, requested.company_id, requested.price) : error
   }
 }
 

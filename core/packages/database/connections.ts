@@ -131,17 +131,17 @@ function createHealth (): Health {
     failureOf,
     watch (client) {
       generations.set(client, generation)
-      const asked = client as unknown as Query
-      const query = asked.query.bind(asked)
-      asked.query = (...args) => {
+      const requested = client as unknown as Query
+      const query = requested.query.bind(requested)
+      requested.query = (...args) => {
         const before = failed.get(client)
         if (before !== undefined) return Promise.reject(before)
         const answer = observed(args[0], query(...args))
         if (!(answer instanceof Promise)) return answer
         return answer.catch((error: unknown) => {
-          const told = statementError(error)
-          if (told instanceof DatabaseUnavailable) note(client, told)
-          throw told
+          const reported = statementError(error)
+          if (reported instanceof DatabaseUnavailable) note(client, reported)
+          throw reported
         })
       }
     }
@@ -149,11 +149,11 @@ function createHealth (): Health {
 }
 
 /** Tells of an answer where somebody listens. */
-function observed (asked: unknown, answer: unknown): unknown {
+function observed (requested: unknown, answer: unknown): unknown {
   if (!(answer instanceof Promise) || !isObserved('databaseRequest')) return answer
   const begun = performance.now()
   const tell = (failed: boolean): void => {
-    observe('databaseRequest', { operation: operationOf(asked), failed, seconds: secondsSince(begun) })
+    observe('databaseRequest', { operation: operationOf(requested), failed, seconds: secondsSince(begun) })
   }
   return answer.then((result: unknown) => {
     tell(false)
@@ -164,8 +164,12 @@ function observed (asked: unknown, answer: unknown): unknown {
   })
 }
 
-function operationOf (asked: unknown): string {
-  const text = typeof asked === 'string' ? asked : typeof asked === 'object' && asked !== null && 'text' in asked ? String(asked.text) : ''
+function operationOf (requested: unknown): string {
+  const text = typeof requested === 'string'
+    ? requested
+    : typeof requested === 'object' && requested !== null && 'text' in requested
+    ? String(requested.text)
+    : ''
   return /^\s*([a-z]+)/i.exec(text)?.[1]?.toLowerCase() ?? 'other'
 }
 

@@ -141,11 +141,11 @@ const [probeTimeoutMs, probeSilenceMs, probeLimitMs] = [2_000, 5_000, 60_000]
 function createProbe (to: Destination, { healthy, pool }: Connections): () => Promise<void> {
   const underWay = new Map<Promise<void>, number>()
   // The limit of this one statement, in place of the connection's.
-  const asked: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimitMs }
+  const requested: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimitMs }
   async function first (): Promise<void> {
     const client = await healthy.connect()
     try {
-      await client.query(asked)
+      await client.query(requested)
     } finally {
       client.release()
     }
@@ -153,7 +153,7 @@ function createProbe (to: Destination, { healthy, pool }: Connections): () => Pr
   async function second (): Promise<void> {
     const client = await connectAlone(to, 'probe', pool.options)
     try {
-      await client.query(asked)
+      await client.query(requested)
     } catch (error) {
       throw statementError(error)
     } finally {
@@ -218,9 +218,9 @@ export function openDatabase (
       return moment()
     },
     async time () {
-      const { rows: [asked] } = await sql<{ now: Date }>`select ${moment()} as now`.execute(owner)
-      if (asked === undefined) throw new TypeError('The database told no time.')
-      return asked.now
+      const { rows: [requested] } = await sql<{ now: Date }>`select ${moment()} as now`.execute(owner)
+      if (requested === undefined) throw new TypeError('The database told no time.')
+      return requested.now
     },
     life: createLifeMemory(),
     owner,

@@ -15,7 +15,7 @@ export function createLifeMemory (): LifeMemory {
   let last: Seen | undefined
   let [begun, covered] = [0, 0]
   /** How much had begun when the database was last asked: what begins meanwhile may not be covered. */
-  let asked = 0
+  let requested = 0
   return {
     seen () {
       begun++
@@ -23,10 +23,10 @@ export function createLifeMemory (): LifeMemory {
     },
     note ({ lineage, epoch }, { advanced }) {
       last = { lineage, epoch }
-      if (advanced) covered = asked
+      if (advanced) covered = requested
     },
     isBehindWork () {
-      asked = begun
+      requested = begun
       return begun > covered
     }
   }

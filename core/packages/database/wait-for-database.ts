@@ -16,7 +16,7 @@ export async function waitForDatabase (
   database: Pick<Database, 'reach'>,
   { log, signal }: { log: Log, signal?: AbortSignal | undefined }
 ): Promise<void> {
-  let told = -Infinity
+  let reported = -Infinity
   for (;;) {
     try {
       await database.reach()
@@ -24,9 +24,9 @@ export async function waitForDatabase (
     } catch (error) {
       if (!isPassing(error)) throw error
       const now = performance.now()
-      if (now - told >= toldEvery) {
+      if (now - reported >= toldEvery) {
         log.warn({ reason: whyUnusable(error) }, 'waiting for the database')
-        told = now
+        reported = now
       }
     }
     await pause(triedEvery, undefined, signal === undefined ? {} : { signal })

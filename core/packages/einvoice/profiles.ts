@@ -23,10 +23,10 @@ export type ProfileChoice = { profile?: EInvoiceProfile | undefined, format?: EI
 export function reportProfiles (
   data: JsonObject,
   currency: string | undefined,
-  { profile: wanted, format: only }: ProfileChoice = {},
+  { profile: desired, format: only }: ProfileChoice = {},
   base = ''
 ): ProfileReport[] {
-  return eInvoiceProfiles.filter((profile) => wanted === undefined || profile === wanted).flatMap((profile) =>
+  return eInvoiceProfiles.filter((profile) => desired === undefined || profile === desired).flatMap((profile) =>
     profiles[profile].formats.filter((format) => only === undefined || format === only)
       .map((format) => reportOf({ ...data, eInvoiceProfile: profile }, { profile, format, currency, base }))
   )

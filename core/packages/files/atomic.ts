@@ -33,15 +33,15 @@ export async function openAtomicFiles ({ folder, ending, log }: { folder: string
   await makeFolder(folder)
   const pathOf = (name: string): string => join(folder, name)
   /** Files whose failure was logged. */
-  const told = new Set<string>()
+  const reported = new Set<string>()
 
   /** Answers undefined where another process was faster, or the disk refuses. */
   async function attempt<T> (name: string, work: Promise<T>): Promise<T | undefined> {
     try {
       return await work
     } catch (error) {
-      if (isMissing(error) || told.has(name)) return undefined
-      told.add(name)
+      if (isMissing(error) || reported.has(name)) return undefined
+      reported.add(name)
       log.error({ err: error, file: pathOf(name) }, 'nothing can be done with a file of the spool; it stays')
       return undefined
     }

@@ -89,7 +89,7 @@ async function read (place: Access['place'], { client, GetObjectCommand, NoSuchK
 export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 'DISPATCH_STORAGE' }: Options): FileStore {
   const { name: Bucket, prefix } = bucket
   const { on, place, keyOf, begun, library } = openAccess({ bucket, log })
-  const asked = {
+  const requested = {
     ChecksumAlgorithm: 'SHA256',
     ...bucket.encryption === undefined ? {} : { ServerSideEncryption: bucket.encryption.algorithm },
     ...bucket.encryption?.keyId === undefined ? {} : { SSEKMSKeyId: bucket.encryption.keyId }
@@ -120,12 +120,12 @@ export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 
     async put (key, bytes) {
       const Body = await sealing(keys, key, bytes)
       await on(async ({ client, PutObjectCommand }) => {
-        await client.send(new PutObjectCommand({ ...place(key), ...asked, Body }))
+        await client.send(new PutObjectCommand({ ...place(key), ...requested, Body }))
       })
     },
     async receive (key, bytes) {
       const { pieces, found } = measured(bytes)
-      const params = { ...place(key), ...asked, Body: Readable.from(await sealingStream(keys, key, pieces), { objectMode: false }) }
+      const params = { ...place(key), ...requested, Body: Readable.from(await sealingStream(keys, key, pieces), { objectMode: false }) }
       // What ends the stream is not the bucket's fault.
       await on(({ client, Upload }) => new Upload({ client, params, partSize, queueSize: 2 }).done(), (error) => error === bytes.errored)
       return found()

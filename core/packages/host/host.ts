@@ -117,7 +117,7 @@ function yielding (others: readonly ProviderEntry[], own: readonly InstalledProv
 }
 
 function report (log: Log, before: readonly ProviderEntry[], after: readonly ProviderEntry[]): void {
-  const told = new Set(before)
+  const reported = new Set(before)
   for (const entry of after) {
     // A folder with a notice is refused on purpose.
     if (entry.state === 'refused' && entry.notice === undefined) {
@@ -125,7 +125,7 @@ function report (log: Log, before: readonly ProviderEntry[], after: readonly Pro
       log.error({ folder, code, reason, place }, 'provider refused')
     }
   }
-  const fresh = after.filter(isInstalled).filter((entry) => !told.has(entry))
+  const fresh = after.filter(isInstalled).filter((entry) => !reported.has(entry))
   if (fresh.length > 0) log.info({ providers: fresh.map(({ code, version }) => `${code} ${version}`) }, 'providers installed')
   const codes = new Set(after.filter(isInstalled).map(({ code }) => code))
   for (const { code, folder } of before.filter(isInstalled)) {

@@ -25,7 +25,7 @@ export type { ServiceContracts } from '@dispatch/services'
 export type { Accepted, Cancel, Dispatch, ElectronicAddress, FetchDocument, FetchReceived, FindRecipients, Found, Idempotency, ListReceived,
   Lookup, Poll, ProviderDefinition, Received, Recipient, Reported, Said, Say, ServiceDefinition, Status, Subscribe, Subscription,
   Unsubscribe } from './manifest/definition.ts'
-export type { Asked, Known, Objection } from './manifest/provider-check.ts'
+export type { Requested as Asked, Known, Objection } from './manifest/provider-check.ts'
 export type { Carried } from './manifest/carries.ts'
 export type { Ignored } from './manifest/ignores.ts'
 export type { Limit } from './manifest/limits.ts'

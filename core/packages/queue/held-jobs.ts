@@ -23,9 +23,9 @@ export function holdJobs<Data> (source: Omit<JobSource<Data>, 'fetch'>, failed: 
     if (held.size > 0) source.keep([...held]).catch(failed)
   }, keepEvery).unref()
 
-  async function settle (jobs: readonly FetchedJob<Data>[], told: Promise<void>): Promise<void> {
+  async function settle (jobs: readonly FetchedJob<Data>[], reported: Promise<void>): Promise<void> {
     // Jobs whose end the queue could not note come again by themselves, once nobody keeps them alive.
-    await told.catch(failed)
+    await reported.catch(failed)
     for (const job of jobs) held.delete(job)
   }
 

@@ -291,9 +291,9 @@ function onNewJobs (boss: PgBoss, ring: (name?: string) => void): void {
   const db = boss.getDb()
   const listen = db.listen?.bind(db)
   if (listen === undefined) return
-  db.listen = (channel, told, reconnected) =>
+  db.listen = (channel, reported, reconnected) =>
     listen(channel, (name) => {
-      told(name)
+      reported(name)
       ring(name)
     }, () => {
       reconnected()

@@ -28,7 +28,7 @@ type Waiting = { resolve: (value: unknown) => void, reject: (error: Error) => vo
  */
 export function createCalls ({ send, handlers, notes, maxCalls, maxBytes = Infinity }: CallsOptions): Calls {
   const waiting = new Map<number, Waiting>()
-  let asked = 0
+  let requested = 0
   let taken = 0
   let underWay = 0
   let bytesUnderWay = 0
@@ -57,7 +57,7 @@ export function createCalls ({ send, handlers, notes, maxCalls, maxBytes = Infin
   return {
     call (name, args) {
       if (ended !== undefined) return Promise.reject(ended)
-      const ask = ++asked
+      const ask = ++requested
       return new Promise((resolve, reject) => {
         waiting.set(ask, { resolve, reject })
         try {

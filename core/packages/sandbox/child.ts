@@ -48,8 +48,8 @@ export function startChild ({ launch: { command: [program, ...args], opened, use
   const { stdin, stdout, stderr } = process
   if (stdin === null || stdout === null || stderr === null) throw new Error('A process was started without its pipes.')
   let closing: { why: string | undefined } | undefined
-  const ask = async <Name extends keyof InsideCalls>(name: Name, asked: object): Promise<ReturnType<InsideCalls[Name]>> =>
-    await calls.call(name, asked) as ReturnType<InsideCalls[Name]>
+  const ask = async <Name extends keyof InsideCalls>(name: Name, requested: object): Promise<ReturnType<InsideCalls[Name]>> =>
+    await calls.call(name, requested) as ReturnType<InsideCalls[Name]>
   const relay = createRelay(ask, { code, log })
   const send = (message: object): void => void stdin.write(encodeFrame(message))
   const calls = createCalls({ send, handlers: relay.handlers, notes: relay.notes, maxCalls, maxBytes })
@@ -82,10 +82,12 @@ export function startChild ({ launch: { command: [program, ...args], opened, use
   const finish = (exit: object, how: string): void => {
     const why = closing === undefined ? how : closing.why
     const { text } = createRedactor(relay.given())
-    const told = why === undefined ? undefined : text(why)
-    if (told !== undefined) log.error({ provider: code, ...exit, stderr: text(words()) }, `the process of an adapter ended: ${told}`)
-    calls.end(new AdapterEnded(`The process of the adapter ended: ${told ?? 'it was not needed any more.'}`))
-    ended.resolve(told)
+    const reported = why === undefined ? undefined : text(why)
+    if (reported !== undefined) {
+      log.error({ provider: code, ...exit, stderr: text(words()) }, `the process of an adapter ended: ${reported}`)
+    }
+    calls.end(new AdapterEnded(`The process of the adapter ended: ${reported ?? 'it was not needed any more.'}`))
+    ended.resolve(reported)
   }
   process.once('error', (error) => finish({ err: error }, 'It could not be started.'))
   process.once('close', (exitCode, signal) => finish({ exitCode, signal }, 'It ended by itself.'))

@@ -58,8 +58,8 @@ export function createSecretHandles (form: SettingsSchema, settings: JsonObject)
 }
 
 /** Throws a TypeError where a handle stands in what an adapter asks after those of its call have been resolved. */
-export function refuseForeignHandles (asked: unknown): void {
-  if (!anyHandle.test(JSON.stringify(asked))) return
+export function refuseForeignHandles (requested: unknown): void {
+  if (!anyHandle.test(JSON.stringify(requested))) return
   throw new TypeError('The secret of another call was used: the settings of a call may not be kept for the next one.')
 }
 

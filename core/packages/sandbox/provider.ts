@@ -69,11 +69,11 @@ const fitObjections = compile(Type.Unsafe<readonly Objection[]>(
 ))
 
 /** Makes the file that the processes run; none is started yet. */
-export async function createSandbox ({ cache, walls: wanted = 'required', bwrap, ...options }: SandboxOptions): Promise<Sandbox> {
+export async function createSandbox ({ cache, walls: desired = 'required', bwrap, ...options }: SandboxOptions): Promise<Sandbox> {
   const { log } = options
   const runtime = await makeRuntime(cache)
   const launcher = await findLauncher({ runtime, cache, log, ...(bwrap !== undefined && { bwrap }) })
-  if (launcher.walls.gaps.length > 0 && wanted === 'optional') {
+  if (launcher.walls.gaps.length > 0 && desired === 'optional') {
     log.warn({ gaps: launcher.walls.gaps }, 'adapters of others run here nevertheless, because DISPATCH_SANDBOX_REQUIRED is off')
   }
   const pool = createPool(options)
@@ -81,7 +81,7 @@ export async function createSandbox ({ cache, walls: wanted = 'required', bwrap,
   const ending: Pool = { ...pool, run: (adapter, worker, work) => pool.runOnce(adapter, work, worker) }
 
   function obstacleOf ({ gaps }: Walls): string | undefined {
-    if (gaps.length === 0 || wanted === 'optional') return undefined
+    if (gaps.length === 0 || desired === 'optional') return undefined
     return `The code of others is not run here. ${gapsInWords(gaps)} ${howToClose} DISPATCH_SANDBOX_REQUIRED=off runs it nevertheless.`
   }
 
@@ -103,16 +103,16 @@ export async function createSandbox ({ cache, walls: wanted = 'required', bwrap,
   async function describe (files: ProviderFiles, limit: number): Promise<string> {
     const adapter = { ...adapterOf(files), loadLimit: limit * 1000 }
     const late = (): Error => new LoadTimeout(limit)
-    const asked = pool.runOnce(adapter, (child) => withTimeLimit(limit * 1000, child.ask('describe', {}), late))
-    const { definition } = await withTimeLimit(limit * 1000, asked, late).catch(refuse)
+    const requested = pool.runOnce(adapter, (child) => withTimeLimit(limit * 1000, child.ask('describe', {}), late))
+    const { definition } = await withTimeLimit(limit * 1000, requested, late).catch(refuse)
     return definition
   }
 
-  function open (files: ProviderFiles, told: string, { once }: { once?: true } = {}): InstalledProvider {
+  function open (files: ProviderFiles, reported: string, { once }: { once?: true } = {}): InstalledProvider {
     const { folder, digest, version, publisher, isTrusted } = files
     const obstacle = obstacleOf(launcher.walls)
     if (obstacle !== undefined && isTrusted !== true) throw new ProviderLoadError(obstacle)
-    const definition = definitionOf(told)
+    const definition = definitionOf(reported)
     const fit = deriveManifest(definition, version)
     if (!fit.ok) {
       throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`)
@@ -149,8 +149,8 @@ function refuse (cause: unknown): never {
 }
 
 /** A definition as it was told, its functions stood in for by ones that do nothing: what its manifest is derived from. */
-function definitionOf (told: string): unknown {
-  return JSON.parse(told, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
+function definitionOf (reported: string): unknown {
+  return JSON.parse(reported, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
 }
 
 type Functions = Pick<InstalledProvider, 'verbs' | 'check' | 'suggestions' | 'migrateSettings' | 'checks' | 'eventReaders'>
@@ -225,21 +225,21 @@ const endsWithin = 200
  * What is asked of a process. Once the call has ended, its process must still answer, or it is ended. An adapter that goes on nevertheless
  * is waited for no longer.
  */
-async function unlessStuck<Value> (pool: Pool, child: Child, ended: AbortSignal, asked: Promise<Value>): Promise<Value> {
+async function unlessStuck<Value> (pool: Pool, child: Child, ended: AbortSignal, requested: Promise<Value>): Promise<Value> {
   const over = Promise.withResolvers<never>()
   const onEnd = (): void => void Promise.all([pool.probe(child), pause(endsWithin)]).then(() => over.reject(new Error('The call is over.')))
   ended.addEventListener('abort', onEnd, { once: true })
   try {
-    return await Promise.race([asked, over.promise])
+    return await Promise.race([requested, over.promise])
   } finally {
     ended.removeEventListener('abort', onEnd)
   }
 }
 
 function checkOf (pool: Pool, adapter: Adapter, service: ServiceName): AnyProviderCheck {
-  return async (asked, { now, ...known }, account = '') => {
+  return async (requested, { now, ...known }, account = '') => {
     const value = await quickly(pool, adapter, account,
-      (child) => child.ask('check', { service, asked, known: { ...known, now: now.getTime() } }))
+      (child) => child.ask('check', { service, asked: requested, known: { ...known, now: now.getTime() } }))
     const fit = fitObjections(value)
     if (fit.ok) return fit.value
     throw new TypeError(`What the check of the provider "${adapter.code}" returned is no list of objections.`)

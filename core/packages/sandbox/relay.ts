@@ -189,8 +189,8 @@ function writeLine (calls: OpenCalls, args: unknown, { code, log }: { code: stri
   const target = calls.find(call)
   if (target === undefined) {
     // It has been given secrets, and nobody can tell here which they are.
-    const told = calls.hasBegun() ? {} : { ...facts, message: message.slice(0, longestLine) }
-    log[level]({ provider: code, ...told }, 'an adapter wrote something outside of its calls')
+    const reported = calls.hasBegun() ? {} : { ...facts, message: message.slice(0, longestLine) }
+    log[level]({ provider: code, ...reported }, 'an adapter wrote something outside of its calls')
     return
   }
   const { reveal } = target.handles

@@ -15,11 +15,11 @@ export function checkSupported (
 export function checkOffered (
   provider: { code: string },
   path: string,
-  wanted: boolean | undefined,
+  desired: boolean | undefined,
   offered: boolean | undefined,
   what: string
 ): Problem[] {
-  return wanted === true && offered !== true ? [notSupported(provider, path, `cannot ${what}`)] : []
+  return desired === true && offered !== true ? [notSupported(provider, path, `cannot ${what}`)] : []
 }
 
 /** A problem at the path when a number is above the provider's limit. A provider without a limit accepts any number. */

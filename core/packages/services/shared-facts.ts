@@ -53,8 +53,8 @@ type Stating = Pick<AnyService, 'name' | 'stated'>
 
 /** The data of a template, with what the service's fields alone say and the template has a place for. */
 export function toldData ({ tells }: Pick<AnyService, 'tells'>, fields: JsonObject, data: JsonObject, template: FactsTemplate): JsonObject {
-  const told = tells?.(fields) ?? {}
-  return Object.keys(told).length === 0 ? data : withFacts(template, data, told)
+  const reported = tells?.(fields) ?? {}
+  return Object.keys(reported).length === 0 ? data : withFacts(template, data, reported)
 }
 
 /** The data of a template, with facts that they leave out and the template has a place for. */
@@ -62,8 +62,8 @@ export function withFacts (template: FactsTemplate, data: JsonObject, facts: Jso
   return filled(template, data, facts, [])
 }
 
-function filled (template: FactsTemplate, data: JsonObject, told: JsonObject, above: readonly string[]): JsonObject {
-  const added = Object.entries(told).flatMap(([name, value]): [string, Json][] => {
+function filled (template: FactsTemplate, data: JsonObject, reported: JsonObject, above: readonly string[]): JsonObject {
+  const added = Object.entries(reported).flatMap(([name, value]): [string, Json][] => {
     const given = Object.hasOwn(data, name) ? data[name] ?? undefined : undefined
     const path = [...above, name]
     if (isRecord(value) && (given === undefined || isRecord(given))) {
@@ -77,8 +77,8 @@ function filled (template: FactsTemplate, data: JsonObject, told: JsonObject, ab
 }
 
 /** Whether an object needs more than is told of it: data that leave it out would not fit with a part of it. */
-function needsMore ({ schema = {} }: FactsTemplate, path: readonly string[], told: JsonObject): boolean {
-  return lookedUp(neededOf, schema, path, requiredFields).some((name) => !Object.hasOwn(told, name))
+function needsMore ({ schema = {} }: FactsTemplate, path: readonly string[], reported: JsonObject): boolean {
+  return lookedUp(neededOf, schema, path, requiredFields).some((name) => !Object.hasOwn(reported, name))
 }
 
 /** Whether a template has a word for a fact, by the vocabulary of its data or by their schema. */

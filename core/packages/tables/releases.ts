@@ -25,13 +25,13 @@ export async function readSchemaState ({ owner }: Pick<Database, 'owner'>, { kno
   const run = made?.migrations === true
     ? (await sql<{ name: string }>`select name from kysely_migration order by name`.execute(owner)).rows.map(({ name }) => name)
     : []
-  const told = made?.releases === true ? await owner.selectFrom('releases').select(['newest', 'needs']).executeTakeFirst() : undefined
+  const reported = made?.releases === true ? await owner.selectFrom('releases').select(['newest', 'needs']).executeTakeFirst() : undefined
   return {
     run,
     pending: known.filter((name) => !run.includes(name)),
     unknown: run.filter((name) => !known.includes(name) && !isOfFeature(name)),
-    newest: told === undefined || gt(release, told.newest) ? release : told.newest,
-    needs: told === undefined || needs > told.needs ? needs : told.needs
+    newest: reported === undefined || gt(release, reported.newest) ? release : reported.newest,
+    needs: reported === undefined || needs > reported.needs ? needs : reported.needs
   }
 }
 
@@ -49,6 +49,6 @@ export async function noteRelease ({ owner }: Pick<Database, 'owner'>, { newest,
 
 /** Whether a newer release works on the database. */
 export async function isSuperseded ({ owner }: Pick<Database, 'owner'>): Promise<boolean> {
-  const told = await owner.selectFrom('releases').select('newest').executeTakeFirst()
-  return told !== undefined && gt(told.newest, release)
+  const reported = await owner.selectFrom('releases').select('newest').executeTakeFirst()
+  return reported !== undefined && gt(reported.newest, release)
 }

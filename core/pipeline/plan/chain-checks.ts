@@ -7,8 +7,8 @@ import type { ResolvedStep } from './resolve.ts'
 
 /** Warns of a `callbackUrl` that is never called: the client gets the end as its answer, and no step has delivery events. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode, version: Version): Findings {
-  const told = isSince('1.1.0', version) ? isDeliveryService : isDeferringService
-  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(told)) return {}
+  const reported = isSince('1.1.0', version) ? isDeliveryService : isDeferringService
+  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(reported)) return {}
   return {
     warnings: [{
       path: '/callbackUrl',
@@ -73,9 +73,9 @@ export function checkEvents (steps: readonly ResolvedStep[], deferred: readonly 
       if (deferredOn === undefined) return []
       const { service, status } = parseDeliveryEvent(deferredOn)
       const provider = steps.find((step) => step.service === service)?.choice?.provider
-      const told = provider && statusesOf(provider.manifest, service)
-      if (told === undefined || told.some((word) => word === status)) return []
-      const which = told.length === 0 ? 'of nothing that becomes of it' : `of ${told.join(', ')} alone`
+      const reported = provider && statusesOf(provider.manifest, service)
+      if (reported === undefined || reported.some((word) => word === status)) return []
+      const which = reported.length === 0 ? 'of nothing that becomes of it' : `of ${reported.join(', ')} alone`
       return [{
         path: at('on'),
         code: 'not_supported_by_provider',

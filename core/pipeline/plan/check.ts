@@ -121,9 +121,9 @@ function checkCarried (
   if (choice?.provider === undefined || carries === undefined || template === undefined) return {}
   const { warnings } = templateFindings({ ...step, service, fields, choice, template }, signing)
   const unshown = warnings.filter(({ code }) => code === 'unused_field').map(({ path }) => path.slice(usualPlace.length))
-  const asked = providerRequestOf(service, fields, { data: template.data, metadata }) ?? {}
+  const requested = providerRequestOf(service, fields, { data: template.data, metadata }) ?? {}
   return {
-    warnings: uncarriedFields(carries, asked, unshown).map((place) => ({
+    warnings: uncarriedFields(carries, requested, unshown).map((place) => ({
       path: usualPlace + place,
       code: 'not_carried',
       message: `The document is made by the provider "${choice.provider?.code ?? ''}", which does not get this field.`
@@ -305,15 +305,15 @@ export function checkForeseen (
   { service, fields, settings, choice, at }: ResolvedStep,
   { now, redactorFor, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'] } & Foreseeing
 ): Findings | Promise<Findings> {
-  const asked = providerRequestOf(service, fields, content, capabilitiesOf(choice?.provider, service)?.capabilities)
-  if (choice?.chosen !== true || asked === undefined) return {}
+  const requested = providerRequestOf(service, fields, content, capabilitiesOf(choice?.provider, service)?.capabilities)
+  if (choice?.chosen !== true || requested === undefined) return {}
   const { provider, configuration } = choice
   const { settings: { plain }, sandbox, account } = configuration
   const known = { settings: plain, requestSettings: settings, sandbox, now }
   const placed = (problems: readonly Problem[]): Findings => ({
     problems: problems.map((problem) => ({ ...problem, path: clientPointerOf(service, problem.path, at) }))
   })
-  const problems = problemsForeseen(provider, service, asked, known, { account, redactor: () => redactorFor(configuration) })
+  const problems = problemsForeseen(provider, service, requested, known, { account, redactor: () => redactorFor(configuration) })
   return problems instanceof Promise ? problems.then(placed) : placed(problems)
 }
 

@@ -60,8 +60,8 @@ export async function repeatedFrom (
     ? ['/document', await read(catalogs, actor, document ?? '')]
     : ['/dispatchId', await dispatched(catalogs, actor, name, dispatchId)]
   if (!('data' in found)) return { problem: { path, ...found } }
-  const told = follows?.told(found.data)
-  return told === undefined ? { problem: { path, code: 'incomplete', message: 'It has no number.' } } : { told }
+  const reported = follows?.told(found.data)
+  return reported === undefined ? { problem: { path, code: 'incomplete', message: 'It has no number.' } } : { told: reported }
 }
 
 type Found = { data: JsonObject } | Omit<Problem, 'path'>

@@ -122,11 +122,11 @@ export function createPlanner (dependencies: PlannerDependencies, options: Plann
       const foreseen = (tried: ResolvedRequest): Promise<Foreseen> => foresee(tried, { now: now(), redactorFor })
       const { draft, warnings: left } = await orderLists(read,
         async (tried) => faultsOf(tried, { ...checking, foreseen: await foreseen(tried) }))
-      const [told, screened] = await Promise.all([
+      const [reported, screened] = await Promise.all([
         foreseen(draft),
         screenAll(dependencies.recipients, actor.companyId, [...draft.steps, ...draft.deferred])
       ])
-      const warnings = checkRequest(draft, { ...checking, foreseen: told, screened, mistimed })
+      const warnings = checkRequest(draft, { ...checking, foreseen: reported, screened, mistimed })
       const plan = planOf(draft, [...left, ...warnings], {
         prices,
         newId,

@@ -13,21 +13,21 @@ type Sending = { service: ServiceName, fields: JsonObject }
  * When a request is sent, by what it says and by the hours of those who get it. `mayBeLate`: its time was checked before, and where that
  * has passed meanwhile, it is sent as soon as it may be.
  */
-export function timingOf (asked: RequestedSchedule | undefined, steps: readonly Sending[], now: Date, mayBeLate = false): Timing {
-  if (asked === undefined) return { problems: [] }
-  const places = steps.flatMap((step) => placeOf(step, asked.timeZone))
-  const problems = problemsOf(asked, places)
+export function timingOf (requested: RequestedSchedule | undefined, steps: readonly Sending[], now: Date, mayBeLate = false): Timing {
+  if (requested === undefined) return { problems: [] }
+  const places = steps.flatMap((step) => placeOf(step, requested.timeZone))
+  const problems = problemsOf(requested, places)
   if (problems.length > 0) return { problems }
-  const windows = windowsOf(asked, places)
-  const due = dueAt(asked, now, windows, mayBeLate)
+  const windows = windowsOf(requested, places)
+  const due = dueAt(requested, now, windows, mayBeLate)
   if ('problems' in due) return due
-  if (due.at > now) return { schedule: { ...asked, dueAt: due.at.toISOString() }, problems: [] }
-  return windows.length === 0 ? { problems: [] } : { schedule: asked, problems: [] }
+  if (due.at > now) return { schedule: { ...requested, dueAt: due.at.toISOString() }, problems: [] }
+  return windows.length === 0 ? { problems: [] } : { schedule: requested, problems: [] }
 }
 
 /** When the hours of what is left to send are open: now or later; undefined where never. */
-export function opensAt (asked: RequestedSchedule, left: readonly Sending[], now: Date): Date | undefined {
-  return openFrom(now, windowsOf(asked, left.flatMap((step) => placeOf(step, asked.timeZone))))
+export function opensAt (requested: RequestedSchedule, left: readonly Sending[], now: Date): Date | undefined {
+  return openFrom(now, windowsOf(requested, left.flatMap((step) => placeOf(step, requested.timeZone))))
 }
 
 /** Where a recipient is, as far as the fields of a step tell, and when that service usually sends there. */

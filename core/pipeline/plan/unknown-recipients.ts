@@ -18,11 +18,11 @@ export async function unknownRecipients (
   const found = await Promise.all(steps.map(async ({ service, fields, template, by }): Promise<Problem[]> => {
     const address = template && services[service].electronicAddress?.(fields, template.data)
     if (template === undefined || address === undefined || by === undefined) return []
-    const { place, ...asked } = address
-    const found = await directories.unknownIn({ companyId, userId, test }, service, by, asked)
+    const { place, ...requested } = address
+    const found = await directories.unknownIn({ companyId, userId, test }, service, by, requested)
     if (found === undefined) return []
     const { directory, status } = found
-    const at = `${asked.scheme}:${asked.id}`
+    const at = `${requested.scheme}:${requested.id}`
     return [{
       path: `${template.path}${place}`,
       code: status === 'unknown' ? 'unknown_recipient' : 'inactive_recipient',

@@ -74,13 +74,13 @@ type Options = { resume: Resume, link: string }
 
 export function createDispatchActions (dependencies: ActionDependencies, options: Options): DispatchActions {
   return {
-    retry: (asked) => retry(dependencies, options, asked),
-    cancel: (asked) => cancel(dependencies, asked),
-    say: (asked) => say(dependencies, asked),
+    retry: (requested) => retry(dependencies, options, requested),
+    cancel: (requested) => cancel(dependencies, requested),
+    say: (requested) => say(dependencies, requested),
     sayings: (record) => sayingsOf(dependencies, record),
-    move: (asked) => move(dependencies, asked),
-    resolve: (asked) => resolve(dependencies, asked),
-    resolveHold: (asked) => resolveHold(dependencies, asked)
+    move: (requested) => move(dependencies, requested),
+    resolve: (requested) => resolve(dependencies, requested),
+    resolveHold: (requested) => resolveHold(dependencies, requested)
   }
 }
 
@@ -172,13 +172,13 @@ async function say (dependencies: AfterwardsDependencies, { body, ...recorded }:
   })
 }
 
-async function move (dependencies: MoveDependencies, { asked, ...recorded }: ActionInput<'move'>): Promise<void> {
+async function move (dependencies: MoveDependencies, { asked: requested, ...recorded }: ActionInput<'move'>): Promise<void> {
   const { database, jobs, now, shelves } = dependencies
   const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(dependencies, recorded)
   const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
-  const { schedule: timed, problems } = timingOf(asked, path, now())
+  const { schedule: timed, problems } = timingOf(requested, path, now())
   if (problems.length > 0) throw refusal('validation_failed', problems)
-  const schedule = { ...asked, dueAt: timed?.dueAt ?? now().toISOString() }
+  const schedule = { ...requested, dueAt: timed?.dueAt ?? now().toISOString() }
   const at = dueMoment(schedule.dueAt)
   const expiring = await findExpiring(dependencies, companyId, steps.map(stepOf), at)
   if (expiring.length > 0) throw refusal('validation_failed', expiring)
@@ -208,14 +208,14 @@ async function resolve (dependencies: ResolveDependencies, { outcome, reason, ..
 
 async function resolveHold (
   dependencies: ResolveDependencies,
-  { stepId, outcome, reason, ...asked }: ActionInput<'resolveHold'>
+  { stepId, outcome, reason, ...requested }: ActionInput<'resolveHold'>
 ): Promise<void> {
   const { database } = dependencies
-  requireRole(asked.actor, 'operator')
+  requireRole(requested.actor, 'operator')
   const { companyId, dispatchId } = await findHold(database, stepId) ?? {}
   const record = companyId === undefined || dispatchId === undefined ? undefined : await findDispatch(database, companyId, dispatchId)
   if (record === undefined) throw new DispatchError('not_found', `There is no step "${stepId}": GET /api/v1/queue/holds lists them.`)
-  await resolveRecord(dependencies, record, asked, { stepId, outcome, reason })
+  await resolveRecord(dependencies, record, requested, { stepId, outcome, reason })
 }
 
 /** Sets the outcome of a step in doubt under a lease; the audit log of its company says who did. */

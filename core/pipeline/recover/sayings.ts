@@ -260,7 +260,7 @@ const states: Record<SayingRecord['kind'], SayingState> = {
   say_unknown: 'uncertain'
 }
 
-function viewOf ({ statusId, kind, saying: { code, at, amounts, reason }, message, asked }: SayingRecord): SayingView {
+function viewOf ({ statusId, kind, saying: { code, at, amounts, reason }, message, asked: requested }: SayingRecord): SayingView {
   return {
     statusId,
     code,
@@ -270,6 +270,6 @@ function viewOf ({ statusId, kind, saying: { code, at, amounts, reason }, messag
     ...(reason !== undefined && { reason }),
     state: states[kind],
     ...(kind !== 'said' && message !== null && { message }),
-    askedAt: asked.toISOString()
+    askedAt: requested.toISOString()
   }
 }

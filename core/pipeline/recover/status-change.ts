@@ -22,7 +22,7 @@ export function createStatusChangeHandler ({ database, jobs, outbox, recipients 
     const { companyId, dispatchId, service } = step
     for (const book of recipients) await book.told(queries, step, status, facts)
     const event = `${service}.${status}`
-    const type = callbackTypes.find((told) => told === event)
+    const type = callbackTypes.find((reported) => reported === event)
     if (!isDeliveryMark(service, status)) {
       const awake = await wakeDeferred(queries, { companyId, dispatchId, on: event }, database.now)
       await addJobs(queries, ...awake.map((stepId) => jobs.deferred({ companyId, dispatchId }, { stepId })))

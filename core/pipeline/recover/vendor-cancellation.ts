@@ -81,11 +81,11 @@ async function takeBack (
       dispatchId: step.dispatchId
     })
   }
-  const asked = await callCancel(one.provider, step.service, { id: step.remoteId }, context)
-  const report = asked.outcome === 'unavailable' && !begun.doubted ? undefined : await reportOf(one, asked, context)
+  const requested = await callCancel(one.provider, step.service, { id: step.remoteId }, context)
+  const report = requested.outcome === 'unavailable' && !begun.doubted ? undefined : await reportOf(one, requested, context)
   const status = report?.status ?? null
-  const end = endOf(step.service, asked, { status, doubted: begun.doubted })
-  const error = errorOf(step, asked, { end, status })
+  const end = endOf(step.service, requested, { status, doubted: begun.doubted })
+  const error = errorOf(step, requested, { end, status })
   await endCancellation(dependencies.database, step, {
     runId,
     end,
@@ -103,11 +103,11 @@ async function takeBack (
 /** What the vendor says of the step now: it refuses what is cancelled already, and its answer may be lost. */
 async function reportOf (
   { step, provider }: CancellableStep,
-  asked: CancelResult,
+  requested: CancelResult,
   context: CallContext
 ): Promise<DeliveryReport | undefined> {
-  const told = asked.outcome === 'cancelled'
-    ? { ok: true as const, value: asked.reported }
+  const told = requested.outcome === 'cancelled'
+    ? { ok: true as const, value: requested.reported }
     : await callStatus(provider, step.service, { id: step.remoteId }, context, { limit: statusLimit })
   if (!told.ok) return undefined
   return { reported: told.value, status: statusOf(provider.manifest.services[step.service]?.statuses ?? {}, told.value.status) }
@@ -137,11 +137,13 @@ const askAgain = 'It may have been taken back; asking once more is safe.'
 /** What the client is told of a step that was not taken back, as far as it is known. */
 function errorOf (
   { service, dispatchId }: TrackedStep,
-  asked: CancelResult,
+  requested: CancelResult,
   { end, status }: { end: CancellationEnd, status: DeliveryStatus | null }
 ): DispatchError | undefined {
   if (end === 'cancelled') return undefined
-  const why = asked.outcome === 'cancelled' ? 'The answer of the provider does not say that it was taken back.' : asked.error.message
+  const why = requested.outcome === 'cancelled'
+    ? 'The answer of the provider does not say that it was taken back.'
+    : requested.error.message
   if (end === 'cancel_unknown') {
     return new DispatchError('outcome_unknown', `${why} ${askAgain}`, { dispatchId })
   }
@@ -151,7 +153,7 @@ function errorOf (
       dispatchId
     })
   }
-  const { word, retryAfter } = asked.outcome === 'cancelled' ? { word: 'provider_error' } as const : asked.error
+  const { word, retryAfter } = requested.outcome === 'cancelled' ? { word: 'provider_error' } as const : requested.error
   return word === 'provider_error'
     ? new DispatchError('conflict', `The provider does not take it back: ${why}`, { dispatchId })
     : new DispatchError(clientWord(word), why, { dispatchId, ...(retryAfter === undefined ? {} : { retryAfter }) })

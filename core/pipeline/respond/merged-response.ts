@@ -5,8 +5,8 @@ import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
 /** The provider's answer to a step, updated by the steps that sent to its remaining recipients. */
-export function mergedResponse ({ response, rests }: Pick<StepRecord, 'response' | 'rests'>): ProviderResponse | null {
-  return response === null ? null : rests.reduce(withRest, response)
+export function mergedResponse ({ response, rests: remaining }: Pick<StepRecord, 'response' | 'rests'>): ProviderResponse | null {
+  return response === null ? null : remaining.reduce(withRest, response)
 }
 
 /** The outcome of a rest: a step that sends to the remaining recipients of an earlier call. */
@@ -29,9 +29,13 @@ function reportAfter (
   { accepted = [], rejected = [], waiting = [] }: RecipientReport,
   { status, response, error, next_try_at: nextTryAt }: RestState
 ): RecipientReport {
-  const told = response === null ? { accepted: waiting.map(({ address }) => address) } : reportOf(response)
+  const reported = response === null ? { accepted: waiting.map(({ address }) => address) } : reportOf(response)
   if (status === 'accepted') {
-    return { accepted: [...accepted, ...told.accepted ?? []], rejected: [...rejected, ...told.rejected ?? []], waiting: told.waiting ?? [] }
+    return {
+      accepted: [...accepted, ...reported.accepted ?? []],
+      rejected: [...rejected, ...reported.rejected ?? []],
+      waiting: reported.waiting ?? []
+    }
   }
   const turned = waiting.map((recipient) => ({ ...recipient, ...reasonOf(error) }))
   if (status === 'uncertain') return { waiting: [], uncertain: turned }

@@ -94,8 +94,8 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
 
 function askedIn ({ schedule }: DispatchRecord): DispatchView['schedule'] {
   if (schedule === null) return undefined
-  const { dueAt: _, hold: __, ...asked } = schedule
-  return asked
+  const { dueAt: _, hold: __, ...requested } = schedule
+  return requested
 }
 
 /** The delivery of a step after its acceptance, where its vendor reports it. */

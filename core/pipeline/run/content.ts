@@ -265,8 +265,8 @@ function expiryOf (dependencies: Pick<ContentDependencies, 'configurations'>, { 
 
 /** The name that the client wants a PDF to have. */
 function askedName ({ service, fields }: Step): string | undefined {
-  const asked = services[service].filename?.(fields)
-  return asked === undefined ? undefined : cleanFilename(asked, fileFormats.pdf.extension)
+  const requested = services[service].filename?.(fields)
+  return requested === undefined ? undefined : cleanFilename(requested, fileFormats.pdf.extension)
 }
 
 /** A document before those that follow it: its bytes, their number, its name, and where it is signed. */
@@ -452,8 +452,8 @@ export function storageKeyOf (companyId: number, time: Date, documentId: string,
 /** The name that the client asked for, or `<template>-<number>`, with the extension of the format. */
 function filenameOf (run: Run, step: Step): string {
   const { extension } = fileFormats[formatOf(step.service, step.fields)]
-  const asked = services[step.service].filename?.(step.fields)
-  return (asked === undefined ? undefined : cleanFilename(asked, extension)) ?? `${stemOf(run, step)}.${extension}`
+  const requested = services[step.service].filename?.(step.fields)
+  return (requested === undefined ? undefined : cleanFilename(requested, extension)) ?? `${stemOf(run, step)}.${extension}`
 }
 
 /** The file name without its extension, in characters that every file system takes. */

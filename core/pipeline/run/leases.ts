@@ -48,16 +48,16 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
 
   /** Seconds in which a run may still send. */
   function left (runId: string): number {
-    const asked = since.get(runId)
+    const requested = since.get(runId)
     const time = moment()
-    return asked === undefined ? 0 : good - margin - Math.max(time.steady - asked.steady, time.set - asked.set) / 1000
+    return requested === undefined ? 0 : good - margin - Math.max(time.steady - requested.steady, time.set - requested.set) / 1000
   }
 
   async function renew (runIds: readonly string[]): Promise<void> {
-    const asked = moment()
+    const requested = moment()
     const renewed = new Set(await renewLeases(database, runIds, good))
     const here = runIds.filter((runId) => since.has(runId))
-    for (const runId of here) if (renewed.has(runId)) since.set(runId, asked)
+    for (const runId of here) if (renewed.has(runId)) since.set(runId, requested)
     const gone = here.filter((runId) => left(runId) <= 0 && !lost.has(runId))
     for (const runId of gone) lost.add(runId)
     if (gone.length > 0) observe('leasesLost', { runs: gone.length })

@@ -21,8 +21,8 @@ import type { Run } from './run.ts'
 function pageBefore ({ service, fields, requestSettings, by }: Step): PageBefore | undefined {
   const capabilities = capabilitiesOf(by?.provider, service)?.capabilities
   const page = capabilities && services[service].before?.(fields, capabilities)
-  const asked = { ...providerRequestOf(service, fields, { data: {}, metadata: {} }, capabilities), settings: requestSettings }
-  return page !== undefined && isMeant(page, asked) ? page : undefined
+  const requested = { ...providerRequestOf(service, fields, { data: {}, metadata: {} }, capabilities), settings: requestSettings }
+  return page !== undefined && isMeant(page, requested) ? page : undefined
 }
 
 /** How many pages come before the document of a step. */
@@ -129,8 +129,8 @@ async function windowOf (
   { window, windows }: PageBefore
 ): Promise<EnvelopeWindow> {
   if (windows === undefined) return window
-  const asked = { providerCode: code, configuredBy, userId: actor.userId }
-  const configuration = configurationUsed(await configurations.latest(companyId), asked)
+  const requested = { providerCode: code, configuredBy, userId: actor.userId }
+  const configuration = configurationUsed(await configurations.latest(companyId), requested)
   if (configuration === undefined) return window
   const value = openConfiguration(keyring, companyId, configurationFor(keyring, companyId, provider, configuration))[windows.setting]
   return (typeof value === 'string' ? windows.places[value] : undefined) ?? window

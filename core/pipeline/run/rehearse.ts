@@ -111,8 +111,8 @@ async function rehearseSteps (
     }
   }
   // A document and the page before it may be refused for the same.
-  const told = new Map([...problems.values()].flat().map((problem) => [`${problem.path} ${problem.code}`, problem]))
-  if (problems.size > 0) throw refusal('validation_failed', [...told.values()])
+  const reported = new Map([...problems.values()].flat().map((problem) => [`${problem.path} ${problem.code}`, problem]))
+  if (problems.size > 0) throw refusal('validation_failed', [...reported.values()])
   return { warnings, texts }
 }
 

@@ -19,15 +19,15 @@ const uncertain = 7 * day
 export const chainResumeWindow = day
 
 /**
- * Seconds until a step that was surely not sent is tried again: the policy's delay ± 20 %, but no less than the vendor `asked` for.
+ * Seconds until a step that was surely not sent is tried again: the policy's delay ± 20 %, but no less than the vendor `requested` for.
  * Undefined when it is not tried again.
  */
-export function retryDelayOf ({ stepId, tries, asked = 0 }: { stepId: string, tries: number, asked?: number | undefined }):
+export function retryDelayOf ({ stepId, tries, asked: requested = 0 }: { stepId: string, tries: number, asked?: number | undefined }):
   | number
   | undefined
 {
   const seconds = retries[tries]
-  return seconds === undefined ? undefined : Math.max(asked, seconds * (0.8 + 0.4 * jitterOf(stepId)))
+  return seconds === undefined ? undefined : Math.max(requested, seconds * (0.8 + 0.4 * jitterOf(stepId)))
 }
 
 /** From 0 to 1, by the last four digits of the id: they are random in a UUIDv7. */

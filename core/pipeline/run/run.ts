@@ -181,9 +181,9 @@ async function rehydrateStep (dependencies: RehydrateDependencies, record: Dispa
 }
 
 /** The step for the remaining recipients of a step: the last of its rests, unless that has ended. */
-function restIn ({ rests, ...row }: StepRecord, of: Step | undefined): Step[] {
-  const last = rests.at(-1)
-  const answer = mergedResponse({ ...row, rests: rests.slice(0, -1) })
+function restIn ({ rests: remaining, ...row }: StepRecord, of: Step | undefined): Step[] {
+  const last = remaining.at(-1)
+  const answer = mergedResponse({ ...row, rests: remaining.slice(0, -1) })
   if (of === undefined || last === undefined || answer === null ||
     (last.next_try_at === null && !['calling', 'uncertain'].includes(last.status))) return []
   return [{

@@ -174,12 +174,12 @@ async function takeAndBegin<Queued extends QueuedDispatch> (
   dispatches: readonly Queued[]
 ): Promise<BegunRun<Queued>[]> {
   const { database, leases } = dependencies
-  const wanted = dispatches.map((queued) => ({ queued, ...leases.begin() }))
-  const taken = await takeQueued(database, wanted.map(({ queued, lease }) => ({ ...queued, lease }))).catch((error: unknown) => {
-    for (const { end } of wanted) end()
+  const desired = dispatches.map((queued) => ({ queued, ...leases.begin() }))
+  const taken = await takeQueued(database, desired.map(({ queued, lease }) => ({ ...queued, lease }))).catch((error: unknown) => {
+    for (const { end } of desired) end()
     throw error
   })
-  return wanted.flatMap(({ queued, lease, hold, end }) => {
+  return desired.flatMap(({ queued, lease, hold, end }) => {
     const record = taken.find(({ run_id: runId }) => runId === lease.runId)
     if (record === undefined) {
       end()

@@ -179,8 +179,8 @@ export function enqueueEndCallback (
   run: Run,
   status: DispatchStatus
 ): TransactionHook {
-  const told = notifiedStatuses.find((one) => one === status)
-  return (queries) => told === undefined ? Promise.resolve() : outbox.enqueue(queries, run, `dispatch.${told}`)
+  const reported = notifiedStatuses.find((one) => one === status)
+  return (queries) => reported === undefined ? Promise.resolve() : outbox.enqueue(queries, run, `dispatch.${reported}`)
 }
 
 /** The status of a dispatch after the outcome of a step that is not tried again by itself. */

@@ -5,7 +5,7 @@ import { columnsOf } from '@dispatch/tables'
 import { sql } from 'kysely'
 import { type DispatchRecord, type DispatchRow, withSteps } from './dispatch-views.ts'
 
-type Wanted = { search: string, limit: number, after?: string }
+type Desired = { search: string, limit: number, after?: string }
 
 /**
  * A page of `limit` dispatches, and the one after, of all companies with this document number, recipient or id, the newest first. The audit
@@ -13,13 +13,13 @@ type Wanted = { search: string, limit: number, after?: string }
  */
 export async function searchEverywhere (
   { owner }: Database,
-  wanted: Wanted,
+  desired: Desired,
   { author, at }: AuditStamp & { author: { companyId: number } }
 ): Promise<FoundDispatchView[]> {
   return owner.transaction().execute(async (queries) => {
-    const rows = await rowsOf(queries, wanted)
+    const rows = await rowsOf(queries, desired)
     const found = await withSteps(queries, rows)
-    const shown = rows.slice(0, wanted.limit).map(({ company_id: companyId, dispatch_id: id }) =>
+    const shown = rows.slice(0, desired.limit).map(({ company_id: companyId, dispatch_id: id }) =>
       auditRow({ companyId, author, action: 'dispatch.found', object: { kind: 'dispatch', id }, at })
     )
     const { companyId } = author
@@ -34,7 +34,7 @@ export async function searchEverywhere (
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** Each company's index is asked for the newest: no index orders the dispatches of all of them. */
-async function rowsOf (queries: OwnerQueries, { search, limit, after }: Wanted): Promise<(DispatchRow & { company: string })[]> {
+async function rowsOf (queries: OwnerQueries, { search, limit, after }: Desired): Promise<(DispatchRow & { company: string })[]> {
   const beyond = after === undefined ? sql`` : sql`and dispatch_id < ${after}`
   const newest = (condition: ReturnType<typeof sql>) =>
     sql`select dispatch_id from companies, lateral (select dispatch_id from dispatches where dispatches.company_id = companies.company_id

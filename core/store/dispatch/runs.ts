@@ -43,10 +43,10 @@ export async function acquireLease (
  */
 export async function takeQueued (
   { owner, now, life }: Database,
-  wanted: readonly (DispatchRef & { lease: Lease })[]
+  desired: readonly (DispatchRef & { lease: Lease })[]
 ): Promise<DispatchRecord[]> {
   const known = life.seen()
-  const given = wanted.map(({ companyId, dispatchId, lease: { runId, seconds } }) => ({
+  const given = desired.map(({ companyId, dispatchId, lease: { runId, seconds } }) => ({
     company_id: companyId,
     dispatch_id: dispatchId,
     run_id: runId,
@@ -127,7 +127,7 @@ export async function resumeDispatch (
 ): Promise<boolean> {
   const { now } = database
   const lease = 'lease' in beginning ? beginning.lease : undefined
-  const asked = { company_id: companyId, price: 0 }
+  const requested = { company_id: companyId, price: 0 }
   const transaction = async (queries: CompanyQueries): Promise<boolean> => {
     const taken = await queries.updateTable('dispatches')
       .set({
@@ -157,7 +157,7 @@ export async function resumeDispatch (
         })
       }
     }
-    const price = asked.price = await holdAgain(queries, { companyId, dispatchId })
+    const price = requested.price = await holdAgain(queries, { companyId, dispatchId })
     await unskipDeferred(queries, { companyId, dispatchId })
     await note(queries, {
       companyId,
@@ -171,7 +171,7 @@ export async function resumeDispatch (
     if ('jobs' in beginning) await addJobs(queries, ...beginning.jobs)
     return true
   }
-  return withCreditCheck(database, asked, () => database.company(companyId, transaction))
+  return withCreditCheck(database, requested, () => database.company(companyId, transaction))
 }
 
 /** Holds the prices of the steps that are left, and resets these to `planned` with the first of their list. Answers the sum, in credits. */
@@ -367,8 +367,8 @@ export async function keyOfRequest (database: Database, { companyId, dispatchId 
 
 /** Holds the price of one step, unless it is held already. Throws `insufficient_credits`. */
 export async function holdStep (database: Database, { companyId, stepId, price }: StepRef & { price: number }): Promise<void> {
-  const asked = { company_id: companyId, step_id: stepId, price }
-  await withCreditCheck(database, asked, () => callFunction(database, 'hold_step', asked))
+  const requested = { company_id: companyId, step_id: stepId, price }
+  await withCreditCheck(database, requested, () => callFunction(database, 'hold_step', requested))
 }
 
 type Note = DispatchRef & { kind: EventKind, actor: EventActor, facts: JsonObject, now: SqlTimestamp }

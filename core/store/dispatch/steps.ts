@@ -196,8 +196,8 @@ export async function noteLateAnswer (
   database: Database,
   { companyId, dispatchId, stepId, runId, attempt, actor, settlement }: RunStepRef & Answered & { actor: EventActor }
 ): Promise<void> {
-  const told = settlement.outcome === 'accepted' ? { remoteId: settlement.response?.id ?? null } : { error: settlement.error.word }
-  const facts = { attempt, outcome: settlement.outcome, ...told, changed: false }
+  const reported = settlement.outcome === 'accepted' ? { remoteId: settlement.response?.id ?? null } : { error: settlement.error.word }
+  const facts = { attempt, outcome: settlement.outcome, ...reported, changed: false }
   await database.company(companyId, (queries) =>
     sql`
     insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)

@@ -12,8 +12,10 @@ export function askWhetherMeant (app: FastifyInstance): void {
     const { confirms } = request.routeOptions.config
     if (typeof confirms !== 'function' || request.body?.has(confirmedField) === true) return
     const sent = request.body ?? new URLSearchParams()
-    const asked = await confirms(Object.assign(request, { body: sent }))
-    if (asked === undefined) return
-    return reply.page(confirmationPage(visitOf(request), asked, { path: request.url, sent: [...sentIn(sent), [confirmedField, 'true']] }))
+    const requested = await confirms(Object.assign(request, { body: sent }))
+    if (requested === undefined) return
+    return reply.page(
+      confirmationPage(visitOf(request), requested, { path: request.url, sent: [...sentIn(sent), [confirmedField, 'true']] })
+    )
   })
 }

@@ -1,11 +1,11 @@
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
-import { saidOf, type Told } from '../language/problems.ts'
+import { type Reported, saidOf } from '../language/problems.ts'
 
 /** What the console says of a problem or an error of the API; what is the API's own is marked as English. */
-export function sentenceOf (words: Words, told: Told): Html {
+export function sentenceOf (words: Words, reported: Reported): Html {
   return html`${
-    saidOf(words, told).map(({ text, lang }, index) =>
+    saidOf(words, reported).map(({ text, lang }, index) =>
       html`${index === 0 ? '' : ' '}${lang === undefined ? text : html`<span lang="${lang}">${text}</span>`}`
     )
   }`

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
-import type { Told } from '../language/problems.ts'
+import type { Reported } from '../language/problems.ts'
 import { templateHelp } from '../language/template-help.ts'
 import { secretIn } from './body.ts'
 import { checkField, choiceField, type Field, linesField, type Option, spaced, textField } from './fields.ts'
@@ -11,7 +11,7 @@ import { sentenceOf } from './sentence.ts'
 /** What the fields of a form hold: stored values, or what a person has just sent; and the API's sentences about them. */
 export type Filled = {
   values: JsonObject
-  problems: readonly (Told & { path: string })[]
+  problems: readonly (Reported & { path: string })[]
   /** By the names of the fields, values that the vendor has for them. */
   suggestions?: Readonly<Record<string, readonly Option[]>> | undefined
 }
@@ -84,8 +84,8 @@ type OwnTexts = { title?: string, description?: string }
 
 function helpOf (words: Words, schema: FieldSchema): string | undefined {
   const form = { texts: words.onePerLine, json: words.asJson }[kindOf(schema) as 'texts' | 'json'] as string | undefined
-  const { description: told } = textsOf(words, schema)
-  const description = told === undefined ? undefined : sentence(told)
+  const { description: reported } = textsOf(words, schema)
+  const description = reported === undefined ? undefined : sentence(reported)
   return form === undefined ? description : `${description ?? ''} ${form}`.trim()
 }
 

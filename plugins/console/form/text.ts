@@ -1,11 +1,11 @@
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
-import type { Told } from '../language/problems.ts'
+import type { Reported } from '../language/problems.ts'
 import { faultIn } from './json.ts'
 import { sentenceOf } from './sentence.ts'
 
 /** What the API says of a text, with the place where the text has lines. */
-export type PlacedProblem = Told & { path: string, line?: number, column?: number }
+export type PlacedProblem = Reported & { path: string, line?: number, column?: number }
 
 export type LongText = {
   name: string

@@ -6,7 +6,7 @@ import { frenchRules } from './rule-sentences.ts'
 const inFrench: Readonly<Record<string, string>> = { ...french, ...frenchRules }
 
 /** A problem or an error of the API: its code, or its reason and word, and its own sentence. */
-export type Told = { message: string, code?: string | undefined, reason?: string | undefined, error?: string | undefined }
+export type Reported = { message: string, code?: string | undefined, reason?: string | undefined, error?: string | undefined }
 
 /** A sentence for the reader. `lang`: it is the API's own, in another language than the page. */
 export type Said = { text: string, lang?: 'en' }
@@ -15,7 +15,7 @@ export type Said = { text: string, lang?: 'en' }
  * What the console says of a problem or an error. The API's sentences are for programs, too: what they tell of its operations is left
  * out. In French the code, the reason or the word has a sentence of its own; the API's follows where that one is vague.
  */
-export function saidOf (words: Words, { message, code, reason, error }: Told): readonly Said[] {
+export function saidOf (words: Words, { message, code, reason, error }: Reported): readonly Said[] {
   const own = withoutOperations(message)
   const whole = wholeOf(words, own)
   if (whole !== undefined) return [{ text: whole }]
@@ -28,8 +28,8 @@ export function saidOf (words: Words, { message, code, reason, error }: Told): r
 }
 
 /** The same as one text, for what has no markup. */
-export function textOfSaid (words: Words, told: Told): string {
-  return saidOf(words, told).map(({ text }) => text).join(' ')
+export function textOfSaid (words: Words, reported: Reported): string {
+  return saidOf(words, reported).map(({ text }) => text).join(' ')
 }
 
 /** A sentence without what it tells programs to call: `: set one with PUT /api/…`, `(POST /api/…)`. */
@@ -52,48 +52,48 @@ type Groups = Readonly<Record<string, string | undefined>>
 type Sentence = { of: RegExp, say: (words: Words, groups: Groups) => string | undefined }
 
 /** A sentence with the values of the API's in it. */
-const told = (of: RegExp, text: Text): Sentence => ({
+const reported = (of: RegExp, text: Text): Sentence => ({
   of,
   say: (words, groups) => fill(textIn(words, text), Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, value ?? ''])))
 })
 
 /** Sentences of the API about the shape of values, which words of the console take the place of. */
 const sentences: readonly Sentence[] = [
-  told(/^The field "[^"]*" is required\.$/, { en: 'Fill this in.', fr: 'À remplir.' }),
-  told(/^The field "[^"]*" is required where "(?<other>[^"]*)" is given\.$/, {
+  reported(/^The field "[^"]*" is required\.$/, { en: 'Fill this in.', fr: 'À remplir.' }),
+  reported(/^The field "[^"]*" is required where "(?<other>[^"]*)" is given\.$/, {
     en: 'Fill this in too: it belongs to “{other}”.',
     fr: 'À remplir aussi : cela va avec « {other} ».'
   }),
   { of: /^Expected (?<types>[\w ]+), got [\w ]+\./, say: typeSaid },
   { of: /^Expected one of (?<values>.+?)(?: \(did you mean "(?<near>[^"]*)"\?\))?\.$/, say: choiceSaid },
-  told(/^Unknown field "(?<name>[^"]*)" \(did you mean "(?<near>[^"]*)"\?\)\.$/, {
+  reported(/^Unknown field "(?<name>[^"]*)" \(did you mean "(?<near>[^"]*)"\?\)\.$/, {
     en: 'There is no field “{name}”. Did you mean “{near}”?',
     fr: 'Le champ « {name} » n’existe pas. Vouliez-vous dire « {near} » ?'
   }),
-  told(/^Unknown field "(?<name>[^"]*)"\.$/, { en: 'There is no field “{name}”.', fr: 'Le champ « {name} » n’existe pas.' }),
-  told(/^Must not be empty\.$/, { en: 'This must not be empty.', fr: 'Ce champ ne doit pas être vide.' }),
-  told(/^Needs at least (?<n>\d+) characters\.$/, { en: 'Write at least {n} characters.', fr: 'Au moins {n} caractères.' }),
-  told(/^May have at most (?<n>\d+) characters\.$/, { en: 'Write at most {n} characters.', fr: 'Au plus {n} caractères.' }),
-  told(/^Needs at least (?<n>\d+) (?:items|fields)\.$/, { en: 'At least {n} are needed.', fr: 'Il en faut au moins {n}.' }),
-  told(/^May have at most (?<n>\d+) (?:items|fields)\.$/, { en: 'At most {n} are possible.', fr: 'Il en faut au plus {n}.' }),
-  told(/^Must be at least (?<n>-?[\d.e+]+)\.$/, { en: 'This must be {n} or more.', fr: 'La valeur doit être {n} ou plus.' }),
-  told(/^Must be at most (?<n>-?[\d.e+]+)\.$/, { en: 'This must be {n} or less.', fr: 'La valeur doit être {n} ou moins.' }),
-  told(/^Must be more than (?<n>-?[\d.e+]+)\.$/, { en: 'This must be more than {n}.', fr: 'La valeur doit être supérieure à {n}.' }),
-  told(/^Must be less than (?<n>-?[\d.e+]+)\.$/, { en: 'This must be less than {n}.', fr: 'La valeur doit être inférieure à {n}.' }),
-  told(/^Two items are the same\.$/, { en: 'Two of these are the same.', fr: 'Deux de ces valeurs sont identiques.' }),
-  told(/^Not a valid date \(YYYY-MM-DD\)\.$/, {
+  reported(/^Unknown field "(?<name>[^"]*)"\.$/, { en: 'There is no field “{name}”.', fr: 'Le champ « {name} » n’existe pas.' }),
+  reported(/^Must not be empty\.$/, { en: 'This must not be empty.', fr: 'Ce champ ne doit pas être vide.' }),
+  reported(/^Needs at least (?<n>\d+) characters\.$/, { en: 'Write at least {n} characters.', fr: 'Au moins {n} caractères.' }),
+  reported(/^May have at most (?<n>\d+) characters\.$/, { en: 'Write at most {n} characters.', fr: 'Au plus {n} caractères.' }),
+  reported(/^Needs at least (?<n>\d+) (?:items|fields)\.$/, { en: 'At least {n} are needed.', fr: 'Il en faut au moins {n}.' }),
+  reported(/^May have at most (?<n>\d+) (?:items|fields)\.$/, { en: 'At most {n} are possible.', fr: 'Il en faut au plus {n}.' }),
+  reported(/^Must be at least (?<n>-?[\d.e+]+)\.$/, { en: 'This must be {n} or more.', fr: 'La valeur doit être {n} ou plus.' }),
+  reported(/^Must be at most (?<n>-?[\d.e+]+)\.$/, { en: 'This must be {n} or less.', fr: 'La valeur doit être {n} ou moins.' }),
+  reported(/^Must be more than (?<n>-?[\d.e+]+)\.$/, { en: 'This must be more than {n}.', fr: 'La valeur doit être supérieure à {n}.' }),
+  reported(/^Must be less than (?<n>-?[\d.e+]+)\.$/, { en: 'This must be less than {n}.', fr: 'La valeur doit être inférieure à {n}.' }),
+  reported(/^Two items are the same\.$/, { en: 'Two of these are the same.', fr: 'Deux de ces valeurs sont identiques.' }),
+  reported(/^Not a valid date \(YYYY-MM-DD\)\.$/, {
     en: 'This is not a date, such as 2026-03-14.',
     fr: 'Ce n’est pas une date, comme 2026-03-14.'
   }),
-  told(/^Not a valid (?:e-mail address|sender)\b[^.]*(?:\.[^. ]+)*\.$/, {
+  reported(/^Not a valid (?:e-mail address|sender)\b[^.]*(?:\.[^. ]+)*\.$/, {
     en: 'This is not an e-mail address, such as ada@example.com.',
     fr: 'Ce n’est pas une adresse e-mail, comme ada@example.com.'
   }),
-  told(/^Not a valid https:\/\/ URL \([^)]*\)\.$/, {
+  reported(/^Not a valid https:\/\/ URL \([^)]*\)\.$/, {
     en: 'This is not an address that begins with https://, without a user name and password.',
     fr: 'Ce n’est pas une adresse qui commence par https://, sans nom d’utilisateur ni mot de passe.'
   }),
-  told(/^Not a valid URL\.$/, { en: 'This is not an address of the web.', fr: 'Ce n’est pas une adresse du web.' }),
+  reported(/^Not a valid URL\.$/, { en: 'This is not an address of the web.', fr: 'Ce n’est pas une adresse du web.' }),
   {
     of: /^No provider is chosen for "(?<service>\w+)": name one in "providerName"\.$/,
     say: (words, { service = '' }) =>
@@ -105,19 +105,19 @@ const sentences: readonly Sentence[] = [
         { service: wordFor(words, 'service', service) }
       )
   },
-  told(/^The image is not a readable (?<format>\w+) file\.$/, {
+  reported(/^The image is not a readable (?<format>\w+) file\.$/, {
     en: 'This picture cannot be read: it is not a whole {format} file.',
     fr: 'Cette image est illisible : ce n’est pas un fichier {format} entier.'
   }),
-  told(/^The PDF cannot show (?<signs>[^:]+): there is no font for them\.$/, {
+  reported(/^The PDF cannot show (?<signs>[^:]+): there is no font for them\.$/, {
     en: 'The PDF cannot show these signs: {signs}. There is no font for them.',
     fr: 'Le PDF ne peut pas montrer ces signes : {signs}. Aucune police ne les a.'
   }),
-  told(/^The provider "(?<code>[^"]*)" has no configuration\.$/, {
+  reported(/^The provider "(?<code>[^"]*)" has no configuration\.$/, {
     en: 'The provider “{code}” has no settings yet.',
     fr: 'Le fournisseur « {code} » n’a pas encore de réglages.'
   }),
-  told(/^The provider "(?<code>[^"]*)" has no test environment, or its configuration does not reach it\.$/, {
+  reported(/^The provider "(?<code>[^"]*)" has no test environment, or its configuration does not reach it\.$/, {
     en: 'The provider “{code}” has no test environment, or its settings do not lead to it.',
     fr: 'Le fournisseur « {code} » n’a pas d’environnement de test, ou ses réglages n’y mènent pas.'
   })

@@ -46,18 +46,18 @@ export const auditWords = {
   'user.impersonated': { en: 'Operator acted as a user', fr: 'Exploitant intervenu au nom d’un utilisateur' }
 } as const satisfies Readonly<Record<string, Text>>
 
-type Told = Pick<ConsoleParts, 'audit'>
+type Reported = Pick<ConsoleParts, 'audit'>
 
 /** What was done, in words; the action itself where a newer process or a feature that is gone has noted it. */
-export function actionText (words: Words, { audit }: Told, action: string): string {
+export function actionText (words: Words, { audit }: Reported, action: string): string {
   const text = actionsOf({ audit })[action]
   return text === undefined ? action : textIn(words, text)
 }
 
 /** Every action, as choices in the order of their words. */
-export function actionChoices (words: Words, told: Told): { value: string, label: string }[] {
-  return Object.keys(actionsOf(told)).map((value) => ({ value, label: actionText(words, told, value) }))
+export function actionChoices (words: Words, reported: Reported): { value: string, label: string }[] {
+  return Object.keys(actionsOf(reported)).map((value) => ({ value, label: actionText(words, reported, value) }))
     .sort((one, other) => one.label.localeCompare(other.label, words.code))
 }
 
-const actionsOf = ({ audit }: Told): Readonly<Record<string, Text>> => ({ ...auditWords, ...audit })
+const actionsOf = ({ audit }: Reported): Readonly<Record<string, Text>> => ({ ...auditWords, ...audit })

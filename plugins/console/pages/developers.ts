@@ -28,15 +28,15 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<{ Body: URLSearchParams }>('/developers/keys', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
     const { api, words, actor } = visit
-    const asked = keyIn(body, visit.mode)
-    const { userId = actor.userId } = asked
+    const requested = keyIn(body, visit.mode)
+    const { userId = actor.userId } = requested
     const path = withQuery('/api/v1/keys', { mode: visit.mode, limit: '100', userId: String(userId) })
     const keys = await api.send<List<KeyView>>('GET', path)
-    const made = keys.ok ? madeBy(body, asked.name, keys.body.data) : undefined
+    const made = keys.ok ? madeBy(body, requested.name, keys.body.data) : undefined
     if (made !== undefined) {
       return reply.code(409).page(await view(request, { already: warning(fill(words.keyMadeAlready, { name: made.name })) }))
     }
-    const created = await api.send<NewKeyView>('POST', '/api/v1/keys', asked)
+    const created = await api.send<NewKeyView>('POST', '/api/v1/keys', requested)
     if (created.ok) return reply.page(madePage(visit, created.body))
     return reply.code(created.status).page(await view(request, { typed: { body, error: errorOf(created) } }))
   })

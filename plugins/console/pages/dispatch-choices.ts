@@ -10,9 +10,9 @@ export function choiceTable (
   { steps, settingsChangedAt }: ChoicesView,
   { index, providers }: { index: number, providers: readonly ProviderView[] }
 ): Html {
-  const { providers: told = [] } = steps[index] ?? {}
-  if (told.length === 0) return html``
-  const rows = told.map(({ providerName, outcome, reason, weight }) =>
+  const { providers: reported = [] } = steps[index] ?? {}
+  if (reported.length === 0) return html``
+  const rows = reported.map(({ providerName, outcome, reason, weight }) =>
     html`<tr><th scope="row">${providerTitle(providers, providerName)}${
       weight === undefined ? html`` : html` <span class="quiet">${fill(words.choiceWeight, { weight })}</span>`
     }</th><td>${wordFor(words, 'choice', outcome)}</td><td lang="en">${reason}</td></tr>\n`

@@ -30,12 +30,12 @@ export function canBeCredited (dispatch: DispatchView, request: DispatchRequestV
 export async function credit (visit: Visit, id: string): Promise<ApiAnswer<{ id: string }> | undefined> {
   const { api } = visit
   const path = `/api/v1/dispatches/${encodeURIComponent(id)}`
-  const [dispatch, asked] = await Promise.all([
+  const [dispatch, requested] = await Promise.all([
     api.read<DispatchView>(path),
     api.send<DispatchRequestView>('GET', `${path}/request`)
   ])
-  if (!asked.ok) return asked
-  const credited = creditedIn(dispatch, asked.body)
+  if (!requested.ok) return requested
+  const credited = creditedIn(dispatch, requested.body)
   return credited === undefined ? undefined : beginCredit(visit, credited)
 }
 
@@ -57,9 +57,9 @@ export async function beginCredit (
 
 /** The template of the document, where it makes its credit note too; otherwise the first that does. */
 async function templateFor (api: Api, own: number, { documentType }: JsonObject): Promise<number> {
-  const asked = typeof documentType === 'string' ? documentType : ''
+  const requested = typeof documentType === 'string' ? documentType : ''
   const { data } = await api.read<{ data: { id: number }[] }>(
-    withQuery('/api/v1/templates', { documentType: asked, status: 'published', limit: '100' })
+    withQuery('/api/v1/templates', { documentType: requested, status: 'published', limit: '100' })
   )
   return data.find(({ id }) => id === own)?.id ?? data[0]?.id ?? own
 }

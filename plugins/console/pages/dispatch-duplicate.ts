@@ -11,16 +11,16 @@ export function canBeDuplicated ({ template, services: [first = ''] }: DispatchV
 /** Begins a draft with what a dispatch was asked to do, and answers its id. Throws `ApiRefused`. */
 export async function duplicate ({ api, mode }: Visit, id: string): Promise<ApiAnswer<{ id: string }>> {
   const path = `/api/v1/dispatches/${encodeURIComponent(id)}`
-  const [{ steps, metadata, template }, asked] = await Promise.all([
+  const [{ steps, metadata, template }, requested] = await Promise.all([
     api.read<DispatchView>(path),
     api.send<DispatchRequestView>('GET', `${path}/request`)
   ])
-  if (!asked.ok) return asked
-  const done = asked.body.steps.filter((_, index) => steps[index]?.deferredState === undefined)
+  if (!requested.ok) return requested
+  const done = requested.body.steps.filter((_, index) => steps[index]?.deferredState === undefined)
   const own = done.map(({ service, fields: { document: _document, ...fields } }) => [service, fields] as const)
   const document = done[0]?.fields['document']
   const request: JsonObject = {
-    ...template !== null && { template: { id: template.id, data: asked.body.data } },
+    ...template !== null && { template: { id: template.id, data: requested.body.data } },
     ...document !== undefined && { document },
     ...Object.fromEntries(own.filter(([, fields]) => Object.keys(fields).length > 0)),
     ...Object.keys(metadata).length > 0 && { metadata }

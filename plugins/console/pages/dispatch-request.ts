@@ -10,9 +10,11 @@ import type { Visit } from '../session/visit.ts'
 const longest = 4_000
 
 /** What a dispatch was asked to do: the data of its template, and what each service was asked besides. */
-export function requestSection (words: Words, asked: ApiAnswer<DispatchRequestView>): Html {
-  if (!asked.ok) return html`<section aria-labelledby="request"><h2 id="request">${words.request}</h2><p>${words.requestGone}</p></section>`
-  const { data, steps } = asked.body
+export function requestSection (words: Words, requested: ApiAnswer<DispatchRequestView>): Html {
+  if (!requested.ok) {
+    return html`<section aria-labelledby="request"><h2 id="request">${words.request}</h2><p>${words.requestGone}</p></section>`
+  }
+  const { data, steps } = requested.body
   const parts = [
     ...hasAny(data) ? [partOf(words, words.sendData, data)] : [],
     ...steps.flatMap(({ service, fields, data: own = {} }) => [

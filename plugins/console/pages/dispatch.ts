@@ -53,8 +53,8 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     const typed = { sendAt: textOf(':sendAt'), timeZone: textOf(':timeZone') }
     const isNow = body.has(':now')
     if (!isNow && typed.sendAt === '') return show(visit, id, reply.code(422), { refused: html`<p>${visit.words.moveWhen}</p>` })
-    const asked = isNow ? {} : movedTo(typed, await visit.api.read<DispatchView>(pathOf(id)))
-    return settle(visit, id, reply, await visit.api.send('PUT', `${pathOf(id)}/schedule`, asked))
+    const requested = isNow ? {} : movedTo(typed, await visit.api.read<DispatchView>(pathOf(id)))
+    return settle(visit, id, reply, await visit.api.send('PUT', `${pathOf(id)}/schedule`, requested))
   })
 
   app.post<Posted>('/dispatches/:id/duplicate', async (request, reply) => {
@@ -140,9 +140,9 @@ function pathOf (id: string): string {
 /** Retries a dispatch with what was corrected. Lines that come and go only show the form again. */
 async function correct (visit: Visit, id: string, reply: FastifyReply, body: URLSearchParams): Promise<FastifyReply> {
   const dispatch = await visit.api.read<DispatchView>(pathOf(id))
-  const asked = await readRequest(visit.api, id)
-  if (!asked.ok) return show(visit, id, reply.code(asked.status), { refused: refusedBy(visit.words, asked) })
-  const correction = readCorrection(dispatch, correctableOf(dispatch, asked.body), body)
+  const requested = await readRequest(visit.api, id)
+  if (!requested.ok) return show(visit, id, reply.code(requested.status), { refused: refusedBy(visit.words, requested) })
+  const correction = readCorrection(dispatch, correctableOf(dispatch, requested.body), body)
   // It has gone on since the page was shown.
   if (correction === undefined) return show(visit, id, reply.code(409), { refused: html`<p>${visit.words.correctionTooLate}</p>` })
   if (body.has(':add') || body.has(':remove')) return show(visit, id, reply, { typed: correction })
@@ -176,11 +176,11 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
   if (itsMode !== visit.mode && refused === undefined && typed === undefined) {
     return reply.redirect(pathIn(itsMode, `/console/dispatches/${dispatch.dispatchId}`), 303)
   }
-  const asked = request.ok ? request.body : undefined
+  const requested = request.ok ? request.body : undefined
   const at = `/console/dispatches/${encodeURIComponent(id)}`
   const documents = shownOf(dispatch)
   const [statuses, templates] = await Promise.all([readStatuses(visit, dispatch), templateNames(visit, dispatch)])
-  const correctable = correctableOf(dispatch, asked)
+  const correctable = correctableOf(dispatch, requested)
   const duplicable = canBeDuplicated(dispatch)
   const begun = dispatch.status === 'partial' || dispatch.status === 'uncertain'
   const ways = {
@@ -189,7 +189,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     duplicable,
     begun,
     change: duplicable && !begun ? fieldToChange(dispatch) : undefined,
-    creditable: canBeCredited(dispatch, asked),
+    creditable: canBeCredited(dispatch, requested),
     correctable
   }
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}${
@@ -213,7 +213,7 @@ ${
     actions(words, { dispatch, cancellable: isCancellable(dispatch, { events: events.data, providers }), ways },
       correctionForms(words, at, { dispatch, steps: correctable, typed }))
   }
-${statusSection(words, at, statuses)}${documentSections(words, at, documents)}${messageSections(words, at, asked)}${
+${statusSection(words, at, statuses)}${documentSections(words, at, documents)}${messageSections(words, at, requested)}${
     requestSection(words, request)
   }
 ${vendorCallsSection(words, calls, providers)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
@@ -225,7 +225,7 @@ ${vendorCallsSection(words, calls, providers)}<section aria-labelledby="timeline
 ${requestNumber(words, dispatch.requestId)}`
   const title = [serviceNames(words, dispatch.services, ' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
   return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }),
-    documents.length > 0 || hasFramedMessage(asked) ? 'framing' : 'closed')
+    documents.length > 0 || hasFramedMessage(requested) ? 'framing' : 'closed')
 }
 
 /** The last calls of providers, which admins see, and one more where there is one. */

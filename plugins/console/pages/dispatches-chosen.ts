@@ -29,7 +29,7 @@ export const dispatchesChosenPages: FastifyPluginCallback = (app, _options, done
   })
 
   for (const act of ['retry', 'cancel'] as const) {
-    const confirms = (asked: ConfirmRequest): Promise<Confirmation | undefined> => confirmation(asked, act)
+    const confirms = (requested: ConfirmRequest): Promise<Confirmation | undefined> => confirmation(requested, act)
     app.post<{ Body: URLSearchParams }>(`/dispatches/chosen/${act}`, { config: { confirms } }, async (request, reply) => {
       const visit = visitOf(request)
       const chosen = chosenIn(request.body).slice(0, maxChosen)

@@ -48,12 +48,12 @@ async function findDispatches ({ words, api, mode }: Visit, search: string): Pro
   return (answer.ok ? answer.body.data : []).map(({ dispatchId, documentNumber, recipient, services, status, createdAt }) => {
     const service = services.map((name) => wordFor(words, 'service', name)).join(', ')
     // What has no number is called by its service, as on the first page; its id tells people nothing.
-    const told = [recipient ?? '', documentNumber === undefined ? '' : service].filter((text) => text !== '').join(' · ')
+    const reported = [recipient ?? '', documentNumber === undefined ? '' : service].filter((text) => text !== '').join(' · ')
     return {
       kind: words.dispatches,
       title: documentNumber ?? service,
       path: `/console/dispatches/${dispatchId}`,
-      about: html`${told} ${badge(words, 'status', status)} ${time(createdAt)}`
+      about: html`${reported} ${badge(words, 'status', status)} ${time(createdAt)}`
     }
   })
 }

@@ -5,7 +5,7 @@ import { longestSought } from '../form/fields.ts'
 import { placeIn } from '../form/place.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import type { Told } from '../language/problems.ts'
+import type { Reported } from '../language/problems.ts'
 import { type Mode, pathIn, switchedPath } from '../session/mode.ts'
 import type { Visit } from '../session/visit.ts'
 import { menuOf } from './menu.ts'
@@ -205,8 +205,8 @@ export function folded (words: Words, isOpen: boolean, form: Html): Html {
 /** What is said of an error of the API and of its problems, each with where it is, as `placeIn` has it. */
 export function sentences (words: Words, { error, reason, message, details = [] }: Refused, place?: Parameters<typeof placeIn>[2]): Html {
   const [first] = details
-  const problems = details.map(({ path = '', ...told }) =>
-    html`${sentenceOf(words, told)}${path === '' ? none : html` ${placeIn(words, path, place)}`}`
+  const problems = details.map(({ path = '', ...reported }) =>
+    html`${sentenceOf(words, reported)}${path === '' ? none : html` ${placeIn(words, path, place)}`}`
   )
   // The message of problems is that of the first one, with how many more there are.
   const own = first === undefined || !message.includes(first.message) ? html`<p>${sentenceOf(words, { error, reason, message })}</p>` : none
@@ -221,7 +221,12 @@ export function sentences (words: Words, { error, reason, message, details = [] 
 }
 
 /** What the API says of an error, and of each problem. */
-type Refused = { error?: string, reason?: string | undefined, message: string, details?: readonly (Told & { path?: string })[] | undefined }
+type Refused = {
+  error?: string
+  reason?: string | undefined
+  message: string
+  details?: readonly (Reported & { path?: string })[] | undefined
+}
 
 export function requestNumber (words: Words, id: string): Html {
   return html`<p class="quiet">${fill(words.requestNumber, { id })}</p>`

@@ -16,8 +16,8 @@ const api = '/api/v1/link-mail'
 export const linkMailPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/link-mail', async (request, reply) => {
     const visit = visitOf(request)
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.companySaved}</p>`)
-    return reply.page(await view(visit, { told }))
+    const reported = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.companySaved}</p>`)
+    return reply.page(await view(visit, { message: reported }))
   })
 
   app.post<{ Body: URLSearchParams }>('/link-mail', async (request, reply) => {
@@ -49,7 +49,7 @@ async function removal (request: ConfirmRequest): Promise<Confirmation> {
   }
 }
 
-async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
+async function view (visit: Visit, { message = html``, typed }: { message?: Html, typed?: Typed }): Promise<Html> {
   const { words, actor } = visit
   if (actor.role !== 'operator') {
     const message = 'Only an operator of the platform can do this.'
@@ -81,7 +81,7 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
   }<div class="actions"><button>${words.save}</button></div></form>`
   const removal =
     html`<form method="post" action="${at}/remove"><div class="actions"><button class="danger">${words.linkMailRemove}</button></div></form>`
-  const main = html`<p><a href="/console/companies">${words.companies}</a></p>${told}${broken}<section aria-labelledby="settings">
+  const main = html`<p><a href="/console/companies">${words.companies}</a></p>${message}${broken}<section aria-labelledby="settings">
 <h2 id="settings">${words.settings}</h2><p>${words.linkMailAbout}</p>${said(words, typed)}${
     codes.length === 0 ? html`<p>${words.linkMailNoProvider} <a href="/console/providers">${words.providers}</a></p>` : form
   }${current === null ? html`` : removal}</section>`

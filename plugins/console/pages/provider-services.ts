@@ -17,10 +17,10 @@ export const providerServicesPages: FastifyPluginCallback = (app, _options, done
     const [providers, config] = await Promise.all([readWholeProviders({ api }), api.read<MyConfig>('/api/v1/my/config')])
     const provider = installedIn(providers, code)
     for (const service of provider === undefined ? [] : offered(config, provider)) {
-      const isWanted = body.getAll('service').includes(service)
-      if (isWanted === (config.company.choices[service] === code)) continue
+      const isSelected = body.getAll('service').includes(service)
+      if (isSelected === (config.company.choices[service] === code)) continue
       const path = `/api/v1/company/defaults/${encodeURIComponent(service)}`
-      const changed = await api.send('PUT', path, { providerName: isWanted ? code : null })
+      const changed = await api.send('PUT', path, { providerName: isSelected ? code : null })
       if (!changed.ok) throw new ApiRefused(changed)
     }
     return reply.redirect(withQuery(`/console/providers/${encodeURIComponent(code)}`, { chosen: '1' }), 303)

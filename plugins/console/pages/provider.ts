@@ -148,13 +148,13 @@ async function suggest (visit: Visit, code: string, body: URLSearchParams, reply
   const found = await find(visit, code)
   const form = formOf(found.provider)
   const typed = { settings: readSettings(form, body), sandbox: body.get(':sandbox') === 'true' }
-  const asked = await api.send<SuggestionsView>('POST', `${pathOf(found.provider)}/suggestions`, typed)
-  if (!asked.ok) {
+  const requested = await api.send<SuggestionsView>('POST', `${pathOf(found.provider)}/suggestions`, typed)
+  if (!requested.ok) {
     const said = notice('bad',
-      html`<p>${words.suggestRefused}</p>${sentences(words, asked.error, { labelOf: labelsOf(words, found.provider), whole: typed })}`)
-    return reply.code(asked.status).page(await view(visit, found, code, { said, typed: { ...typed, error: asked.error } }))
+      html`<p>${words.suggestRefused}</p>${sentences(words, requested.error, { labelOf: labelsOf(words, found.provider), whole: typed })}`)
+    return reply.code(requested.status).page(await view(visit, found, code, { said, typed: { ...typed, error: requested.error } }))
   }
-  const { data } = asked.body
+  const { data } = requested.body
   const suggestions = Object.fromEntries(data.map(({ setting, values = [] }) => [
     setting,
     values.map(({ value, title }) => ({ value: String(value), label: title ?? String(value) }))
@@ -187,9 +187,9 @@ type Typed = { settings: JsonObject, sandbox: boolean, error?: ErrorBody, sugges
 
 type Shown = { said?: Html | ((found: Found) => Html) | undefined, typed?: Typed }
 
-async function view (visit: Visit, asked: Found | Promise<Found>, code: string, { said, typed }: Shown): Promise<Html> {
+async function view (visit: Visit, requested: Found | Promise<Found>, code: string, { said, typed }: Shown): Promise<Html> {
   const { words, actor: { role }, api, parts } = visit
-  const [found, guide] = await Promise.all([asked, readGuide(api, code, words.code)])
+  const [found, guide] = await Promise.all([requested, readGuide(api, code, words.code)])
   const { provider, stored } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
   const main = html`${typeof said === 'function' ? said(found) : said ?? html``}${

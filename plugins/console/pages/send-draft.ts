@@ -70,8 +70,8 @@ function isTest ({ mode }: Visit): boolean {
 }
 
 /** The form of a template as it begins: with the sample, of today; or that of a document that is there already. Throws `ApiRefused`. */
-export async function beginDraft (visit: Visit, { template: id, service: asked, then = [] }: Begun): Promise<Draft> {
-  const parts = await readParts(visit, { template: id, service: asked })
+export async function beginDraft (visit: Visit, { template: id, service: requested, then = [] }: Begun): Promise<Draft> {
+  const parts = await readParts(visit, { template: id, service: requested })
   const { template, service } = parts
   const data = template === undefined ? {} : await withOwn(visit, { ...template, sample: datedToday(template.sample) })
   const form = formFor(template, data)
@@ -103,8 +103,8 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
     ? { ...objectIn(textOf(':rest')), ...readSettings(sent.form, body, 'data.') }
     : objectIn(textOf('json')) ?? textOf('json')
   const data = computed === undefined || typeof written === 'string' ? written : computed.of(written)
-  const asked = (body.get(':show') ?? textOf(':written')) === 'form' ? 'form' : 'json'
-  const form = asked === 'form' && typeof data === 'object' ? formFor(template, data) : undefined
+  const requested = (body.get(':show') ?? textOf(':written')) === 'form' ? 'form' : 'json'
+  const form = requested === 'form' && typeof data === 'object' ? formFor(template, data) : undefined
   return {
     ...parts,
     document: isObject(given) ? given : {},
@@ -121,7 +121,7 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
     data,
     form,
     computes: isForm && form !== undefined && body.has(':computable') ? computed !== undefined : computesAlready(template, data, form),
-    asked,
+    asked: requested,
     provider: textOf('provider'),
     sandbox: isTest(visit)
   }
@@ -180,7 +180,7 @@ export async function keepDraft (visit: Visit, id: string, draft: Draft, dispatc
 
 async function readParts (
   visit: Visit,
-  { template: id, service: asked }: Begun
+  { template: id, service: requested }: Begun
 ): Promise<Pick<Draft, 'template' | 'service' | 'files' | 'providers' | 'config'>> {
   const [template, files, providers, config] = await Promise.all([
     id === '' ? undefined : visit.api.read<SentTemplate>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
@@ -188,7 +188,7 @@ async function readParts (
     readProviders(visit),
     visit.api.read<MyConfig>('/api/v1/my/config')
   ])
-  const service = Object.hasOwn(serviceForms, asked) ? asked : template?.service ?? ''
+  const service = Object.hasOwn(serviceForms, requested) ? requested : template?.service ?? ''
   return { template, service, files, providers, config }
 }
 

@@ -23,7 +23,7 @@ import { addressOf, choosable, type Draft, pageOf, requestOf, restOf, type SentT
 import { followersOf, followingForms, givenForm, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
 
 /**
- * What a page says of a form besides what stands in it. `told` stands beside the buttons, and is read out when it changes. `accepted`:
+ * What a page says of a form besides what stands in it. `reported` stands beside the buttons, and is read out when it changes. `accepted`:
  * `problems` are remarks only. `filling`: where a saved recipient is chosen. `files`: those that lines can name. `once`: the number of the
  * request, where a repeat must stay the same.
  */
@@ -103,7 +103,7 @@ function searchForm (words: Words, q: string): Html {
 /** The form of a request. */
 export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
-  const { said = html``, told = html``, filling = html``, problems = [], once, origin = '', files = [] } = shown
+  const { said = html``, told: reported = html``, filling = html``, problems = [], once, origin = '', files = [] } = shown
   const { template, service } = draft
   const other = visit.mode === 'test' ? 'live' : 'test'
   const path = pageOf(draft, once)
@@ -143,7 +143,7 @@ ${filling}${documentSection(words, draft, { problems, files })}${aboutSection(wo
 <button formaction="/console/send/dispatch">${words.sendDo}</button>
 <button class="second" formaction="${pathIn(other, '/console/send/copy')}">${
     words[`modeOther_${other}`]
-  }</button></div><div class="told" role="status">${told}</div>
+  }</button></div><div class="told" role="status">${reported}</div>
 ${template === undefined ? html`` : previewOf(words, template, shows(draft, shown))}</section>
 ${code}</form>`
   return page({ ...visit, path }, {
@@ -360,7 +360,7 @@ function dataFields (words: Words, draft: Draft, form: DataForm, { values, probl
 <div class="actions"><button class="second" name=":show" value="json">${words.sendAsJson}</button></div>`
 }
 
-function asJson (words: Words, { data: value, asked }: Draft, problems: Filled['problems']): Html {
+function asJson (words: Words, { data: value, asked: requested }: Draft, problems: Filled['problems']): Html {
   const own = problems.filter(({ path }) => path === data || path.startsWith(`${data}/`))
   const text: Json = typeof value === 'string' ? value : pretty(value)
   return html`<input type="hidden" name=":written" value="json">${
@@ -372,6 +372,6 @@ function asJson (words: Words, { data: value, asked }: Draft, problems: Filled['
       syntax: 'json',
       problems: own.map((problem) => ({ ...problem, path: `/json${problem.path.slice(data.length)}` }))
     })
-  }${asked === 'form' ? html`<p class="quiet">${words.sendNoForm}</p>` : html``}
+  }${requested === 'form' ? html`<p class="quiet">${words.sendNoForm}</p>` : html``}
 <div class="actions"><button class="second" name=":show" value="form">${words.sendAsForm}</button></div>`
 }

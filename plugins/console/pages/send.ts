@@ -337,8 +337,8 @@ const maxTold = 5
 
 /** What the service would refuse, each with its place in the request. */
 function notYet (words: Words, { error }: Refusal, whole: JsonObject): Html {
-  const told = (error.details ?? []).slice(0, maxTold).map((one) =>
+  const reported = (error.details ?? []).slice(0, maxTold).map((one) =>
     html`<li>${placeIn(words, one.path, { whole })} ${sentenceOf(words, one)}</li>`
   )
-  return html`<p>${words.sendNotYet}</p>${told.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${told}</ul>`}`
+  return html`<p>${words.sendNotYet}</p>${reported.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${reported}</ul>`}`
 }

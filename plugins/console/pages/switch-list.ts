@@ -105,8 +105,8 @@ function preview (words: Words, known: Known, list: readonly ListedProvider[]): 
   const stored = storedList(known)
   const rows = Array.from({ length: Math.max(stored.length, list.length) },
     (_, index) =>
-      html`<tr><th scope="row">${String(index + 1)}</th><td>${told(words, known, stored[index])}</td><td>${
-        told(words, known, list[index])
+      html`<tr><th scope="row">${String(index + 1)}</th><td>${message(words, known, stored[index])}</td><td>${
+        message(words, known, list[index])
       }</td></tr>\n`)
   const unready = list.filter(({ providerName }) =>
     known.config.company.providers.find(({ code }) => code === providerName)?.valid !== true
@@ -132,7 +132,7 @@ function hidden (name: string, value: string): Html {
 }
 
 /** A provider of a list in words: how often it begins, when it follows, and whether it can be used. */
-function told (words: Words, { providers, config }: Known, entry: ListedProvider | undefined): Html {
+function message (words: Words, { providers, config }: Known, entry: ListedProvider | undefined): Html {
   if (entry === undefined) return html`<span class="quiet">${words.none}</span>`
   const { providerName, weight, after = [] } = entry
   const facts = [

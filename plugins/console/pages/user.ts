@@ -58,7 +58,7 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
 async function factorReset (request: ConfirmRequest): Promise<Confirmation> {
   const { words } = visitOf(request)
   const { factorReset: button, factorResetIntro } = words
-  return await asked(request, { button, says: [factorResetIntro] }, ({ factors, sessions }) => [
+  return await requested(request, { button, says: [factorResetIntro] }, ({ factors, sessions }) => [
     [words.factorsSetUp, factors],
     [words.sessions, sessions]
   ])
@@ -67,7 +67,7 @@ async function factorReset (request: ConfirmRequest): Promise<Confirmation> {
 async function endOfWays (request: ConfirmRequest): Promise<Confirmation> {
   const { words } = visitOf(request)
   const { resetNow: button, resetAsk } = words
-  return await asked(request, { button, says: [resetAsk] }, ({ factors, sessions, keys }) => [
+  return await requested(request, { button, says: [resetAsk] }, ({ factors, sessions, keys }) => [
     [words.sessions, sessions],
     [words.keys, keys],
     [words.factorsSetUp, factors]
@@ -75,7 +75,7 @@ async function endOfWays (request: ConfirmRequest): Promise<Confirmation> {
 }
 
 /** `touches`: what of the user's ways in ends. */
-async function asked (
+async function requested (
   request: ConfirmRequest,
   { button, says }: Pick<Confirmation, 'button' | 'says'>,
   touches: (ways: UserDetail['ways']) => Confirmation['touches']
@@ -168,14 +168,14 @@ function disabling (words: Words, at: string, isDisabled: boolean): Html {
 `
 }
 
-/** The page of a user of the reader's company. `told`: what is said first. */
-export async function userPage (visit: Visit, id: string, told: Html, typed?: Typed): Promise<Html> {
+/** The page of a user of the reader's company. `message`: what is said first. */
+export async function userPage (visit: Visit, id: string, message: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor, parts } = visit
   const path = `/api/v1/users/${encodeURIComponent(id)}`
   const user = await api.read<UserView>(path)
   const at = `/console/company/users/${String(user.id)}`
   const isSelf = user.id === actor.userId
-  const main = html`<p><a href="/console/company">${words.users}</a></p>${told}${
+  const main = html`<p><a href="/console/company">${words.users}</a></p>${message}${
     said(words, typed, 'password', 'current')
   }<section aria-labelledby="rights"><h2 id="rights">${words.rights}${
     user.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``

@@ -85,15 +85,15 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
     return { ok: false, status, error }
   }
 
-  async function asked<Body> (method: Method, url: string, more: More): Promise<ApiAnswer<Body>> {
+  async function requested<Body> (method: Method, url: string, more: More): Promise<ApiAnswer<Body>> {
     const answer = await ask(method, url, more)
     if (answer.statusCode >= 400) return refusalOf(answer)
     return { ok: true, body: (answer.body === '' ? undefined : answer.json()) as Body }
   }
   return {
-    send: (method, url, payload, key) => asked(method, url, { payload, key }),
+    send: (method, url, payload, key) => requested(method, url, { payload, key }),
     upload: (url, form, key) =>
-      asked('POST', url, {
+      requested('POST', url, {
         key,
         ...form instanceof FormData ? { payload: form } : { payload: form.bytes, type: form.type }
       }),
@@ -119,7 +119,7 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
       }
     },
     async read<Body> (path: string) {
-      const answer = await asked<Body>('GET', path, {})
+      const answer = await requested<Body>('GET', path, {})
       if (!answer.ok) throw new ApiRefused(answer)
       return answer.body
     }

@@ -28,7 +28,7 @@ await t.test('who chooses, and whose configuration holds', async (t) => {
   })
 
   /** `provider by whom with whose configuration`, or why not. */
-  const told = (
+  const reported = (
     choices: ChoiceContext['company']['choices'],
     requested?: string,
     configurations = all,
@@ -38,20 +38,22 @@ await t.test('who chooses, and whose configuration holds', async (t) => {
     return chosen.chosen ? `${chosen.provider.code} ${chosen.chosenBy} ${String(chosen.configuration.userId)}` : chosen.problem.message
   }
   const both = [choice('invoicing', null, 'one'), choice('invoicing', 7, 'two')]
-  t.equal(told([choice('invoicing', null, 'one')]), 'one company 7')
-  t.equal(told(both), 'two user 7')
-  t.equal(told(both, 'three'), 'three request 7')
-  t.equal(told([choice('invoicing', null, 'one'), choice('invoicing', 8, 'two')]), 'one company 7', 'the choice of another user is nothing')
-  contains(t, told([choice('esign', null, 'one'), choice('esign', 7, 'two')]), 'No provider is chosen for "invoicing"',
+  t.equal(reported([choice('invoicing', null, 'one')]), 'one company 7')
+  t.equal(reported(both), 'two user 7')
+  t.equal(reported(both, 'three'), 'three request 7')
+  t.equal(reported([choice('invoicing', null, 'one'), choice('invoicing', 8, 'two')]), 'one company 7',
+    'the choice of another user is nothing')
+  contains(t, reported([choice('esign', null, 'one'), choice('esign', 7, 'two')]), 'No provider is chosen for "invoicing"',
     'nor is one for another service')
 
-  t.equal(told(both, undefined, [stored('two', null)]), 'two user null', 'the company\'s configuration serves who has none')
-  contains(t, told(both, undefined, [stored('two', 8)]), 'has no configuration', 'another user\'s serves nobody else')
-  contains(t, told(both, 'none'), 'no provider "none" installed (did you mean "one"?)')
+  t.equal(reported(both, undefined, [stored('two', null)]), 'two user null', 'the company\'s configuration serves who has none')
+  contains(t, reported(both, undefined, [stored('two', 8)]), 'has no configuration', 'another user\'s serves nobody else')
+  contains(t, reported(both, 'none'), 'no provider "none" installed (did you mean "one"?)')
 
   const invalid: ChoiceContext['problemsOf'] = (_provider, { userId }) =>
     userId === 7 ? [{ path: '/settings/token', code: 'required', message: 'Missing.' }] : []
-  contains(t, told(both, undefined, all, invalid), 'is not valid (/settings/token Missing.): correct it with PUT /api/v1/my/providers/two',
+  contains(t, reported(both, undefined, all, invalid),
+    'is not valid (/settings/token Missing.): correct it with PUT /api/v1/my/providers/two',
     'an own one that is invalid is not passed over')
 })
 

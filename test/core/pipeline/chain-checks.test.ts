@@ -148,19 +148,19 @@ await t.test('any other expression in a client\'s text is sent as it is, which i
 })
 
 await t.test('what waits for an event of which the provider never tells is refused', (t) => {
-  const told = (statuses: JsonObject, on: string): object => {
+  const reported = (statuses: JsonObject, on: string): object => {
     const { problems, details } = judge('esign', chainBody(['esign'], template, { deferred: [{ on, service: 'upload' }] }), {
       byService: { esign: { statuses } }
     })
     return { problems, message: details[0]?.message }
   }
   const open = { sent: 'started', done: 'completed' }
-  t.strictSame(told(open, 'esign.completed'), { problems: [], message: undefined })
-  t.strictSame(told(open, 'esign.viewed'), {
+  t.strictSame(reported(open, 'esign.completed'), { problems: [], message: undefined })
+  t.strictSame(reported(open, 'esign.viewed'), {
     problems: ['/deferred/0/on not_supported_by_provider'],
     message: 'The provider "acme" never tells of the event "esign.viewed": it tells of started, completed alone.'
   })
-  has(t, told({}, 'esign.completed'), { message: /it tells of nothing that becomes of it/ })
+  has(t, reported({}, 'esign.completed'), { message: /it tells of nothing that becomes of it/ })
   t.end()
 })
 

@@ -62,8 +62,8 @@ await t.test('a check of a provider says what no limit can', (t) => {
   const body = { template: { id: 1, data: { number: 'F-1' } }, documentType: 'INVOICE' }
   const seen: unknown[] = []
   const objecting: World = {
-    foreseeing: (asked, known) => {
-      seen.push(asked, known)
+    foreseeing: (requested, known) => {
+      seen.push(requested, known)
       return [{ at: '/data/number', code: 'taken', message: 'Taken.' }]
     },
     settings: { allowedSenders: ['@a.example'] }

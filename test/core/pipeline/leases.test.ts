@@ -14,8 +14,8 @@ await t.test('a run whose lease is not renewed may not send any more, and that i
   const newId = (): string => `01960000-0000-7000-8000-00000000000${++id}`
   const leases = createLeases({ database, newId, now: () => new Date(), log: memoryLog(), times })
   t.teardown(leases.close)
-  const told: number[] = []
-  t.teardown(onObservation('leasesLost', ({ runs }) => told.push(runs)))
+  const reported: number[] = []
+  t.teardown(onObservation('leasesLost', ({ runs }) => reported.push(runs)))
   // The database knows no such run: it answers every renewal, and renews nothing.
   await leases.withLease(async ({ runId }) => {
     t.ok(leases.isHeld(runId))
@@ -26,7 +26,7 @@ await t.test('a run whose lease is not renewed may not send any more, and that i
     t.same(leases.heldRuns(), [runId])
   })
   await pause(10)
-  t.same([told, leases.heldRuns()], [[1], []])
+  t.same([reported, leases.heldRuns()], [[1], []])
 })
 
 await t.test('a lease is renewed before a call once less than half of its usable time is left', async (t) => {

@@ -143,7 +143,7 @@ await t.test('the language is one that the provider writes', (t) => {
 })
 
 await t.test('a language falls back to one that the provider has, and is handed over as that', (t) => {
-  const asked = (locale: string, locales?: string[]): unknown =>
+  const requested = (locale: string, locales?: string[]): unknown =>
     esign.request({ signers: [ada], locale }, {
       document: { id: '', filename: '', contentType: '', size: 0, sha256: '' },
       pages: 1,
@@ -154,9 +154,9 @@ await t.test('a language falls back to one that the provider has, and is handed 
   const locales = ['en', 'fr', 'fr-CA', 'zh-TW']
   for (const [locale, language] of [['fr-FR', 'fr'], ['fr_CA', 'fr-CA'], ['EN-us', 'en'], ['zh-Hant-HK', 'zh-TW']] as const) {
     t.same(problems({ locale }, { capabilities: { locales } }), [], locale)
-    t.equal(asked(locale, locales), language)
+    t.equal(requested(locale, locales), language)
   }
-  t.equal(asked('fr_fr'), 'fr-FR', 'as it is where the provider lists none')
+  t.equal(requested('fr_fr'), 'fr-FR', 'as it is where the provider lists none')
   t.end()
 })
 

@@ -31,8 +31,8 @@ function check (data: JsonObject, { fields = {}, currency }: Options = {}): { pr
   ]
   const problems = found.flatMap((findings) => findings.problems ?? [])
   const warnings = found.flatMap((findings) => findings.warnings ?? [])
-  const told = ({ path, code }: { path: string, code: string }): string => `${path.replace('/template/data', '')} ${code}`
-  return { problems: problems.map(told), warnings: warnings.map(told) }
+  const reported = ({ path, code }: { path: string, code: string }): string => `${path.replace('/template/data', '')} ${code}`
+  return { problems: problems.map(reported), warnings: warnings.map(reported) }
 }
 
 /** Data and the problems that the rules must find in them. */

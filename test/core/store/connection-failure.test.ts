@@ -14,7 +14,7 @@ import { contains, lacks } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
 /** What a start is told of a database, and whether it waits for it. */
-async function told (t: Test, connectionString: string, directUrl?: string): Promise<[why: string | undefined, waits: boolean]> {
+async function reported (t: Test, connectionString: string, directUrl?: string): Promise<[why: string | undefined, waits: boolean]> {
   const database = openDatabase({ connectionString }, { directUrl, onError: () => undefined })
   const error = await database.reach().then(() => undefined, (thrown: unknown) => thrown)
   await database.close()
@@ -44,21 +44,21 @@ await t.test('a wrong password, user or database is told with what helps, and no
   const { host, port, user, password, database } = new pg.Client({ connectionString: url })
   const server = host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : `${host}:${port}`
   const other = (login: string, name = database): string => `postgres://${login}@/${name}?host=${encodeURIComponent(host)}&port=${port}`
-  t.strictSame(await told(t, other(`${user}:geheim`)), [
+  t.strictSame(await reported(t, other(`${user}:geheim`)), [
     `${server} refuses the password of the user "${user}": correct it in DATABASE_URL, URL-encoded, or set it on the server with \\password in psql.`,
     false
   ])
-  t.strictSame(await told(t, other(String(user))), [
+  t.strictSame(await reported(t, other(String(user))), [
     `${server} asks for a password of the user "${user}", and there is none: write it into DATABASE_URL, URL-encoded.`,
     false
   ])
-  t.strictSame(await told(t, other(`${user}:${password}`, 'absent')), [
+  t.strictSame(await reported(t, other(`${user}:${password}`, 'absent')), [
     `${server} has no database "absent": make it with \`createdb --owner ${user} absent\`, or name another one in DATABASE_URL.`,
     false
   ])
-  contains(t, (await told(t, url, other(`${user}:geheim`)))[0], / refuses the password of .*: correct it in DATABASE_DIRECT_URL, /,
+  contains(t, (await reported(t, url, other(`${user}:geheim`)))[0], / refuses the password of .*: correct it in DATABASE_DIRECT_URL, /,
     'the server behind the pooler too')
-  t.strictSame(await told(t, `${other(`${user}:${password}`)}&sslmode=verify-full`), [
+  t.strictSame(await reported(t, `${other(`${user}:${password}`)}&sslmode=verify-full`), [
     `${server} does not speak TLS: set up TLS on the server (ssl = on), or take sslmode out of DATABASE_URL where nobody can listen.`,
     false
   ])
@@ -66,26 +66,27 @@ await t.test('a wrong password, user or database is told with what helps, and no
 
 await t.test('an address where nobody listens is told, and waited for', async (t) => {
   const port = await freePort()
-  t.strictSame(await told(t, `postgres://user:geheim@127.0.0.1:${port}/dispatch`), [
+  t.strictSame(await reported(t, `postgres://user:geheim@127.0.0.1:${port}/dispatch`), [
     `nothing listens at 127.0.0.1:${port}: start the server, or correct host and port in DATABASE_URL.`,
     true
   ])
-  t.strictSame(await told(t, `postgres://user:geheim@/dispatch?host=/nowhere`), [
+  t.strictSame(await reported(t, `postgres://user:geheim@/dispatch?host=/nowhere`), [
     'nothing listens at /nowhere/.s.PGSQL.5432: start the server, or correct host and port in DATABASE_URL.',
     true
   ])
-  const [why, waits] = await told(t, 'postgres://user:geheim@nowhere.invalid/dispatch')
+  const [why, waits] = await reported(t, 'postgres://user:geheim@nowhere.invalid/dispatch')
   contains(t, why, /"nowhere\.invalid"/)
   t.ok(waits)
 })
 
 await t.test('an address that cannot be read is told, and not waited for', async (t) => {
-  t.strictSame(await told(t, 'postgres://user:ge/heim@127.0.0.1/dispatch'), [
+  t.strictSame(await reported(t, 'postgres://user:ge/heim@127.0.0.1/dispatch'), [
     'DATABASE_URL is no address: it is postgres://USER:PASSWORD@HOST:PORT/DATABASE, in which the password is URL-encoded: %2F for /, ' +
     '%40 for @, %23 for #.',
     false
   ])
-  const [why, waits] = await told(t, `postgres://user:geheim@127.0.0.1/dispatch?sslmode=verify-full&sslrootcert=${t.testdir()}/none.pem`)
+  const [why, waits] = await reported(t,
+    `postgres://user:geheim@127.0.0.1/dispatch?sslmode=verify-full&sslrootcert=${t.testdir()}/none.pem`)
   contains(t, why, /^a file that DATABASE_URL names cannot be read \(ENOENT: .*none\.pem'\): correct its path, /)
   t.notOk(waits)
 })
@@ -100,25 +101,25 @@ await t.test('a certificate that nobody trusts is told, and not waited for', asy
       new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => undefined)
     })
   })
-  const [why, waits] = await told(t, `postgres://user:geheim@127.0.0.1:${port}/dispatch?sslmode=verify-full`)
+  const [why, waits] = await reported(t, `postgres://user:geheim@127.0.0.1:${port}/dispatch?sslmode=verify-full`)
   contains(t, why,
     /^the certificate of 127\.0\.0\.1 is not trusted \(.+\): name the authority that signed it in DATABASE_URL \(sslrootcert=FILE\), /)
   t.notOk(waits)
   const file = join(t.testdir(), 'ca.pem')
   writeFileSync(file, authority.ca)
-  const [named] = await told(t, `postgres://user:geheim@localhost:${port}/dispatch?sslmode=verify-full&sslrootcert=${file}`)
+  const [named] = await reported(t, `postgres://user:geheim@localhost:${port}/dispatch?sslmode=verify-full&sslrootcert=${file}`)
   contains(t, named, /^the certificate of localhost is not trusted \(.*does not match.*\)/)
 })
 
 await t.test('a server that is silent, or ends connections, is told, and waited for', async (t) => {
   const silent = await beginning(t, () => undefined)
-  t.strictSame(await told(t, `postgres://user:geheim@127.0.0.1:${silent}/dispatch`), [
+  t.strictSame(await reported(t, `postgres://user:geheim@127.0.0.1:${silent}/dispatch`), [
     `127.0.0.1:${silent} does not answer: see whether the server runs, whether a firewall is in the way, and whether DATABASE_URL names ` +
     'the right host.',
     true
   ])
   const ending = await beginning(t, (socket) => socket.destroy())
-  const [why, waits] = await told(t, `postgres://user:geheim@127.0.0.1:${ending}/dispatch`)
+  const [why, waits] = await reported(t, `postgres://user:geheim@127.0.0.1:${ending}/dispatch`)
   contains(t, why,
     /^127\.0\.0\.1:\d+ ends each connection \(.+\): see its log, and whether DATABASE_URL names the port of a PostgreSQL server\.$/)
   t.ok(waits)

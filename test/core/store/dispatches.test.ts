@@ -229,12 +229,12 @@ await t.test('whoever no longer waits is told of the end once, in whichever orde
   const ending = async ({ before, known = false }: { before: boolean, known?: boolean }): Promise<string[]> => {
     const dispatch = await opened()
     const { companyId, dispatchId, stepId, runId } = dispatch
-    const told: string[] = []
+    const reported: string[] = []
     const detach = (): Promise<void> =>
-      detachDispatch(database, dispatch, { runId, tell: (_queries, status) => Promise.resolve(void told.push(`late ${status}`)) })
+      detachDispatch(database, dispatch, { runId, tell: (_queries, status) => Promise.resolve(void reported.push(`late ${status}`)) })
     await begin(dispatch)
     if (before) await detach()
-    const tell = (): Promise<void> => Promise.resolve(void told.push('at the end'))
+    const tell = (): Promise<void> => Promise.resolve(void reported.push('at the end'))
     await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, {
       status: 'succeeded',
       detached: known,
@@ -242,7 +242,7 @@ await t.test('whoever no longer waits is told of the end once, in whichever orde
       addressed: true
     })
     if (!before) await detach()
-    return told
+    return reported
   }
   t.strictSame(await ending({ before: true }), ['at the end'])
   t.strictSame(await ending({ before: false }), ['late succeeded'])

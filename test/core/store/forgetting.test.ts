@@ -72,10 +72,10 @@ async function endpointOf (companyId: number): Promise<string> {
   return id
 }
 
-type Told = { state: 'pending' | 'delivered' }
+type Reported = { state: 'pending' | 'delivered' }
 
 /** A callback to the address of a dispatch, with an attempt. */
-async function called (key: Key, { state }: Told): Promise<void> {
+async function called (key: Key, { state }: Reported): Promise<void> {
   const id = randomUUIDv7()
   await sql`insert into outbox (callback_id, company_id, dispatch_id, type, sequence, url, receiver, body, state, next_at, created_at)
     values (${id}, ${key.company_id}, ${key.dispatch_id}, 'dispatch.succeeded', 1, '', '', '{}', ${state},
@@ -85,7 +85,7 @@ async function called (key: Key, { state }: Told): Promise<void> {
 }
 
 /** The same to an endpoint. */
-async function calledEndpoint (key: Key, { state }: Told): Promise<void> {
+async function calledEndpoint (key: Key, { state }: Reported): Promise<void> {
   const id = randomUUIDv7()
   await sql`insert into outbox (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state, next_at, created_at)
     values (${id}, ${key.company_id}, ${await endpointOf(key.company_id)}, ${key.dispatch_id}, 'dispatch.succeeded', 1, '', '{}', ${state},

@@ -85,7 +85,7 @@ await t.test('a client that is ended while its host is looked for opens nothing'
 
 await t.test('where no host takes writes, the reason of each is told', async (t) => {
   const { url } = await testDatabase(t)
-  const told = async (address: string): Promise<[why: string | undefined, waits: boolean]> => {
+  const reported = async (address: string): Promise<[why: string | undefined, waits: boolean]> => {
     const database = openDatabase({ connectionString: address }, { onError: () => undefined })
     const error = await database.reach().then(() => undefined, (thrown: unknown) => thrown)
     await database.close()
@@ -93,13 +93,13 @@ await t.test('where no host takes writes, the reason of each is told', async (t)
     return [error.why, failurePasses(error.cause)]
   }
   const [one, two] = [await freePort(), await freePort()]
-  t.strictSame(await told(`postgres://u:geheim@127.0.0.1:${one},127.0.0.1:${two}/db?${writes}`), [
+  t.strictSame(await reported(`postgres://u:geheim@127.0.0.1:${one},127.0.0.1:${two}/db?${writes}`), [
     `nothing listens at 127.0.0.1:${one} and 127.0.0.1:${two}: start the server, or correct host and port in DATABASE_URL.`,
     true
   ])
   const readOnly = behind(`127.0.0.1:${one}`, url).replace(writes, `options=-c%20default_transaction_read_only=on&${writes}`)
   const { host, port } = new pg.Client({ connectionString: url })
-  t.strictSame(await told(readOnly), [
+  t.strictSame(await reported(readOnly), [
     `no host takes writes (127.0.0.1:${one}: connect ECONNREFUSED 127.0.0.1:${one}, ${host}/.s.PGSQL.${port}: it takes no writes): ` +
     'see the log of each, and DATABASE_URL.',
     true

@@ -17,7 +17,7 @@ await t.test('a process makes twenty connections at most, and the one that liste
   await sql`create function slept(given jsonb, moment timestamptz) returns void language sql begin atomic select pg_sleep(0.2); end`
     .execute(database.owner)
   const working = sql`select pg_sleep(1)`
-  const asked = Array.from({ length: 40 }, (_, nth) => [
+  const requested = Array.from({ length: 40 }, (_, nth) => [
     database.callFunction(nth, 'slept', '{}'),
     database.company(nth, (queries) => working.execute(queries)),
     working.execute(database.owner),
@@ -26,7 +26,7 @@ await t.test('a process makes twenty connections at most, and the one that liste
   ]).flat()
   let isOver = false
   // Who waits for too long is told so: there are more than can be served at once.
-  const settled = Promise.allSettled(asked).then(() => {
+  const settled = Promise.allSettled(requested).then(() => {
     isOver = true
   })
   const open = `select application_name as name, count(*)::integer as count from pg_stat_activity

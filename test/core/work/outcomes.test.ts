@@ -107,15 +107,15 @@ const isEmpty = (): boolean => readdirSync(spool).length === 0
 await t.test('what vendors answered while the database was away for longer than 15 s is sealed on the disk, and ' +
   'recorded once when it is back', async (t) => {
   const before = await credits()
-  const asked = ['accepting', 'accepting', 'accepting', 'refusing', 'closing', 'accepting']
-  const sent = asked.map((code, index) => invoice(code, index === 5 ? { path: '/api/invoicing/upload', ...outbox } : outbox))
-  await until('all vendors are asked', () => called === asked.length)
+  const requested = ['accepting', 'accepting', 'accepting', 'refusing', 'closing', 'accepting']
+  const sent = requested.map((code, index) => invoice(code, index === 5 ? { path: '/api/invoicing/upload', ...outbox } : outbox))
+  await until('all vendors are asked', () => called === requested.length)
   await outage.begin()
   gate.open()
   const answers = await Promise.all(sent)
   for (const { status, body } of answers) has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   const files = readdirSync(spool)
-  t.equal(files.length, asked.length)
+  t.equal(files.length, requested.length)
   for (const name of files) {
     contains(t, readFileSync(join(spool, name), 'utf8'), /^\{"v":1,"kid":"\w+","wrappedKey":"[\w+/=]+","sealed":"[\w+/=]+"\}$/, 'sealed')
   }
@@ -233,10 +233,10 @@ await t.test('an outcome that cannot be opened is set aside, and so is one that 
   t.strictSame(readdirSync(spool).sort(), ['0-broken.json.unreadable', '0-strange.json.unreadable', unknown].sort())
   const linesOfUnknown = (): string[] => service.log.filter((line) => line.includes(join(spool, unknown)))
   await until('it is told', () => linesOfUnknown().length > 0)
-  const told = linesOfUnknown()
-  t.equal(told.length, 1)
-  contains(t, told[0], '"level":50')
-  contains(t, told[0], strange.dispatchId)
+  const reported = linesOfUnknown()
+  t.equal(reported.length, 1)
+  contains(t, reported[0], '"level":50')
+  contains(t, reported[0], strange.dispatchId)
   t.equal(await dependencies.outcomes.has(strange.stepId), false)
   has(t, await read(strange.dispatchId), { status: 'running' }, 'and its dispatch is what it was')
 })

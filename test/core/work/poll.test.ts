@@ -33,7 +33,7 @@ await t.test('a step whose events never come is asked after an hour, then every 
     { json: { status: 'finished' } }
   ])
   let before = 0
-  const asked = async (after: number, times: number) => {
+  const requested = async (after: number, times: number) => {
     clock.time += after
     await sweep()
     await sweep()
@@ -48,15 +48,15 @@ await t.test('a step whose events never come is asked after an hour, then every 
     t.equal(questions('p_1'), times)
     before = times
   }
-  await asked(0.9 * hour, 0)
-  await asked(0.2 * hour, 1)
+  await requested(0.9 * hour, 0)
+  await requested(0.2 * hour, 1)
   t.equal((await delivery(dispatchId)).status, 'started')
-  await asked(5.9 * hour, 1)
-  await asked(0.2 * hour, 2)
-  await asked(6.1 * hour, 3)
-  await asked(6.1 * hour, 4)
+  await requested(5.9 * hour, 1)
+  await requested(0.2 * hour, 2)
+  await requested(6.1 * hour, 3)
+  await requested(6.1 * hour, 4)
   await until('the last answer counts', async () => (await delivery(dispatchId)).status === 'completed')
-  await asked(24 * hour, 4)
+  await requested(24 * hour, 4)
   has(t, (await delivery(dispatchId)).events, [
     { kind: 'polled', actor: { kind: 'provider', code: 'seal-one' }, facts: { type: 'open', status: 'started', changed: true } },
     { kind: 'polled', facts: { type: 'odd', status: 'unknown', before: 'started', changed: false } },

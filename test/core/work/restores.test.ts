@@ -293,17 +293,17 @@ await t.test('a process that runs notices it too, and what cannot be read is wri
   const path = join(here, 'database.json')
   writeFileSync(path, '{"lineage":')
   const said: string[] = []
-  const told = Promise.withResolvers<unknown>()
+  const reported = Promise.withResolvers<unknown>()
   const log = createLogger('info', {
     write (line) {
       said.push(JSON.parse(line).msg)
-      if (said.length === 3) told.resolve(true)
+      if (said.length === 3) reported.resolve(true)
     }
   })
   const following = await followRestores({ database, places: markPlaces({ folder: here }), log, milliseconds: 10 })
   has(t, JSON.parse(readFileSync(path, 'utf8')), { lineage: String, epoch: Number, before: [] })
   await database.owner.updateTable('lineages').set({ epoch: '0' }).execute()
-  await told.promise
+  await reported.promise
   await following.close()
   matches(t, said, [/^what is remembered of the database cannot be read/, ...noticed])
 })

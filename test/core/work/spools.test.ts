@@ -141,12 +141,12 @@ for (const [what, open] of Object.entries({ outcomes, events })) {
   await t.test(`${what}: without a database nothing is taken away, and nothing more is tried`, async (t) => {
     const { folder, put, drain } = await open(t)
     for (const name of ['a', 'b']) await put(name)
-    const asked: string[] = []
+    const requested: string[] = []
     await t.rejects(drain((name) => {
-      asked.push(name)
+      requested.push(name)
       throw new DatabaseUnavailable('away')
     }), { name: 'DatabaseUnavailable' })
-    t.strictSame(asked, ['a'])
+    t.strictSame(requested, ['a'])
     t.equal(readdirSync(folder).length, 2)
     t.strictSame(await drain(), ['a', 'b'])
   })

@@ -67,7 +67,7 @@ export default defineProvider({
 })
 `
 
-const told = (statuses: string): string =>
+const reported = (statuses: string): string =>
   `{ idempotency, dispatch, statuses: ${statuses}, poll: { after: 3600, every: 3600, until: 86400 },
     async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Object({ status: Type.String() })) } }`
 
@@ -113,8 +113,8 @@ const providers: Record<string, string> = {
     `services: { esign: { ...sign, ${status} } },`),
   'mail-one': source('mail-one',
     'email: { verify: { kind: \'hint\' }, body: Event, read, events: { there: \'delivered\' }, confirm: true }',
-    `services: { email: ${told('{ sent: \'delivered\', back: \'bounced\' }')}, upload: ${
-      told('{ busy: \'processing\', kept: \'available\', gone: \'deleted\' }')
+    `services: { email: ${reported('{ sent: \'delivered\', back: \'bounced\' }')}, upload: ${
+      reported('{ busy: \'processing\', kept: \'available\', gone: \'deleted\' }')
     } },
     settings: Type.Object({ allowedSenders: AllowedSenders() }),`),
   'query-one': source('query-one',

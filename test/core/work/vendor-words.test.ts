@@ -76,23 +76,23 @@ await t.test('at the address of the provider, which companies share, a body with
 })
 
 await t.test('an unsigned event only makes the host ask, at the address of a configuration alone', async (t) => {
-  let asked = 0
+  let requested = 0
   vendor.on('GET /status/h_1', () => {
-    asked++
+    requested++
     return { json: { status: 'finished' } }
   })
   const account = await configure('hint-one', {})
   const { dispatchId } = await accepted({ provider: 'hint-one', service: 'esign', remoteId: 'h_1' })
-  const told = { transaction: 'h_1', type: 'refused', reason: 'because a forger says so' }
-  await post(at('hint-one'), told)
-  await post(`${at('hint-one')}?account=${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`, told)
+  const reported = { transaction: 'h_1', type: 'refused', reason: 'because a forger says so' }
+  await post(at('hint-one'), reported)
+  await post(`${at('hint-one')}?account=${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`, reported)
   t.equal(refused()['esign hint-one no_account'], 1)
   t.equal(refused()['esign hint-one unknown_account'], 1)
-  t.equal(asked, 0)
-  await Promise.all(Array.from({ length: 5 }, () => post(`${at('hint-one')}${account}`, told)))
+  t.equal(requested, 0)
+  await Promise.all(Array.from({ length: 5 }, () => post(`${at('hint-one')}${account}`, reported)))
   await until('the vendor has told', async () => await statusOf(dispatchId) === 'completed')
   await idle()
-  t.ok(asked >= 1 && asked <= 5)
+  t.ok(requested >= 1 && requested <= 5)
   const { events } = await delivery(dispatchId)
   t.equal(events.length, 1)
   t.notOk(JSON.stringify(events).includes('forger'), 'nothing that it says is kept')

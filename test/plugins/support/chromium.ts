@@ -117,9 +117,9 @@ async function reach (target: Locator): Promise<void> {
   const page = target.page()
   const isReached = (): Promise<boolean> =>
     target.evaluate((element) => {
-      const [wanted, at] = [element, element.ownerDocument.activeElement] as unknown as [Stop, Stop | null]
-      const isRadio = wanted.type === 'radio' && at?.type === 'radio'
-      return at === wanted || isRadio && at.name === wanted.name && at.form === wanted.form
+      const [desired, at] = [element, element.ownerDocument.activeElement] as unknown as [Stop, Stop | null]
+      const isRadio = desired.type === 'radio' && at?.type === 'radio'
+      return at === desired || isRadio && at.name === desired.name && at.form === desired.form
     })
   const away = await target.evaluate((element, selector) => {
     const all = [...element.ownerDocument.querySelectorAll(selector)].filter((one) => one.checkVisibility())

@@ -22,10 +22,10 @@ export function openConsole ({ url }: Pick<TestService, 'url'>) {
 
   /** The same for what asks first whether its reader means it: they do. */
   const confirm: typeof post = async (path, fields, cookie, headers) => {
-    const asked = await post(path, fields, cookie, headers)
-    const isQuestion = String(asked.body).includes('name=":confirmed" value="true"')
+    const requested = await post(path, fields, cookie, headers)
+    const isQuestion = String(requested.body).includes('name=":confirmed" value="true"')
     const sent = Array.isArray(fields) ? fields : Object.entries(fields)
-    return isQuestion ? post(path, [...sent, [':confirmed', 'true']], cookie, headers) : asked
+    return isQuestion ? post(path, [...sent, [':confirmed', 'true']], cookie, headers) : requested
   }
 
   /** Answers the cookie of a new session. */

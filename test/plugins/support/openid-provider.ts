@@ -17,13 +17,13 @@ export type OpenIdProvider = {
   /** Goes through the provider as a browser does; answers the address to which it sends the browser back. */
   visit: (url: string) => Promise<URL>
   /** The paths that were asked for. */
-  asked: string[]
+  requested: string[]
 }
 
 export async function startOpenIdProvider (t: Test): Promise<OpenIdProvider> {
   const registered = new Set<string>()
   const client = { clientId: 'document-dispatch', clientSecret: 'canary-of-a-client-secret-0123456789' }
-  const asked: string[] = []
+  const requested: string[] = []
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
@@ -35,7 +35,7 @@ export async function startOpenIdProvider (t: Test): Promise<OpenIdProvider> {
   const register = (redirectUri: string): void => {
     registered.add(redirectUri)
   }
-  const own: OpenIdProvider = { issuer, client, register, person: { sub: 'ada' }, visit, asked }
+  const own: OpenIdProvider = { issuer, client, register, person: { sub: 'ada' }, visit, requested }
   const provider = new Provider(issuer, {
     clients: [{
       client_id: client.clientId,
@@ -61,7 +61,7 @@ export async function startOpenIdProvider (t: Test): Promise<OpenIdProvider> {
   provider.Client.prototype.redirectUriAllowed = (redirectUri) => registered.has(redirectUri)
   const answer = provider.callback()
   server.on('request', (request, response) => {
-    asked.push((request.url ?? '').split('?')[0] ?? '')
+    requested.push((request.url ?? '').split('?')[0] ?? '')
     if (request.url?.startsWith('/interaction/') === true) {
       void provider.interactionFinished(request, response, { login: { accountId: own.person.sub } })
     } else void answer(request, response)

@@ -33,7 +33,7 @@ export function problemCodes (): ReadonlyMap<string, ReadonlySet<string>> {
   }
   for (const source of sources) {
     visit(source, (node) => {
-      if (ts.isPropertyAssignment(node) && node.name.getText() === 'code' && isTold(node.parent)) note(source, node.initializer)
+      if (ts.isPropertyAssignment(node) && node.name.getText() === 'code' && isReported(node.parent)) note(source, node.initializer)
       if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
         const name = node.expression.getText().split('.').at(-1) ?? ''
         const place = own.get(source)?.get(name) ?? (imports(source, name) && !others.has(name) ? exported.get(name) : undefined)
@@ -76,7 +76,7 @@ function nameOf (node: ts.Node): string | undefined {
   return node.parent.name.getText()
 }
 
-function isTold (parent: ts.Node): boolean {
+function isReported (parent: ts.Node): boolean {
   return ts.isObjectLiteralExpression(parent) &&
     parent.properties.some((property) => ts.isSpreadAssignment(property) || property.name.getText() === 'message')
 }

@@ -73,27 +73,30 @@ await t.test('a phone number is used, or its being ignored is said', async (t) =
 
 await t.test('Docusign: an envelope that expires is expired, and why it ended is read', (t) => {
   const webhook = docusign.webhooks?.esign
-  const told = (event: string, data: object): object | undefined => {
+  const reported = (event: string, data: object): object | undefined => {
     const [reading] = [webhook?.read({ event, generatedDateTime: '2026-03-17T10:00:00Z', data: { envelopeId: 'e', ...data } }) ?? []].flat()
     return reading && { status: webhook?.events[reading.type], reason: reading.reason }
   }
-  t.same(told('envelope-voided', { envelopeSummary: { status: 'voided', voidedReason: 'Envelope has expired.' } }), {
+  t.same(reported('envelope-voided', { envelopeSummary: { status: 'voided', voidedReason: 'Envelope has expired.' } }), {
     status: 'expired',
     reason: 'Envelope has expired.'
   })
-  t.same(told('envelope-voided', { envelopeSummary: { status: 'voided', voidedReason: 'Typo' } }), { status: 'cancelled', reason: 'Typo' })
+  t.same(reported('envelope-voided', { envelopeSummary: { status: 'voided', voidedReason: 'Typo' } }), {
+    status: 'cancelled',
+    reason: 'Typo'
+  })
   const signers = [
     { recipientId: '1', status: 'completed' },
     { recipientId: '2', status: 'declined', declinedReason: 'Wrong amount' }
   ]
   for (const [event, about] of [['recipient-declined', { recipientId: '2' }], ['envelope-declined', {}]] as const) {
-    t.same(told(event, { ...about, envelopeSummary: { status: 'declined', recipients: { signers } } }), {
+    t.same(reported(event, { ...about, envelopeSummary: { status: 'declined', recipients: { signers } } }), {
       status: 'declined',
       reason: 'Wrong amount'
     })
   }
   // Without the data, the envelope is asked.
-  t.same(told('envelope-voided', {}), { status: 'cancelled', reason: undefined })
+  t.same(reported('envelope-voided', {}), { status: 'cancelled', reason: undefined })
   t.same(webhook?.confirm, ['envelope-declined', 'envelope-voided'])
   t.end()
 })

@@ -110,8 +110,8 @@ export function maySee (actor: Pick<Actor, 'key' | 'services' | 'userId'>, { tes
 }
 
 /** Whether the actor has all of these services. Nobody may give services that they do not have, or get them by impersonation. */
-export function coversServices ({ services }: Pick<Actor, 'services'>, wanted: readonly string[]): boolean {
-  return services.includes('*') || wanted.every((service) => service !== '*' && services.includes(service))
+export function coversServices ({ services }: Pick<Actor, 'services'>, desired: readonly string[]): boolean {
+  return services.includes('*') || desired.every((service) => service !== '*' && services.includes(service))
 }
 
 type Identity = Pick<Actor, 'userId' | 'companyId' | 'role' | 'services'>

@@ -39,14 +39,14 @@ export function createMeter (database: Database, { name, quota, window }: RateLi
   const states = createRecent<string, State>(maxOwners)
 
   async function tell (owner: string, state: State): Promise<void> {
-    const told = state.untold
+    const reported = state.untold
     Object.assign(state, { untold: 0, isTelling: true })
     try {
-      const left = await addToMeter(database, `${name}:${owner}`, Math.ceil(told))
+      const left = await addToMeter(database, `${name}:${owner}`, Math.ceil(reported))
       Object.assign(state, { fullAt: now().getTime() + left + state.untold, tellAt: part })
     } catch (error) {
       onError(error)
-      state.untold += told
+      state.untold += reported
       // Until the database is back, this process counts by itself, and asks now and then.
       state.tellAt = state.untold + part
     } finally {

@@ -10,10 +10,10 @@ export async function listNotifiedPeople (
   companyId: number,
   who: 'admins' | readonly number[]
 ): Promise<NotifiedPerson[]> {
-  const wanted = who === 'admins' ? sql`role = 'admin'` : sql`user_id = any (${who}::integer[])`
+  const desired = who === 'admins' ? sql`role = 'admin'` : sql`user_id = any (${who}::integer[])`
   return database.company(companyId, async (queries) => {
     const { rows } = await sql<NotifiedPerson>`select user_id as "userId", email, coalesce(language, 'en') as language from users
-      where company_id = ${companyId} and ${wanted} and disabled_at is null order by user_id limit 50`.execute(queries)
+      where company_id = ${companyId} and ${desired} and disabled_at is null order by user_id limit 50`.execute(queries)
     return rows
   })
 }

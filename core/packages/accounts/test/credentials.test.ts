@@ -127,19 +127,19 @@ await t.test('an unknown e-mail costs a check like a known one, alone and togeth
 })
 
 await t.test('an address that cannot exist never reaches the accounts', async (t) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const accounts = {
     byEmail: (email: string) => {
-      asked.push(email)
+      requested.push(email)
       return Promise.resolve([])
     },
     byId: () => Promise.resolve(undefined)
   }
   const { verify } = createCredentials({ accounts, unknownSecrets: createUnknownSecrets(), now: createClock().now })
   for (const email of ['a\0@example.com', 'a\n@example.com', 'a'.repeat(255)]) await verify(email, 'any', somewhere)
-  t.same(asked, [])
+  t.same(requested, [])
   await verify('a'.repeat(254), 'any', somewhere)
-  t.equal(asked.length, 1)
+  t.equal(requested.length, 1)
 })
 
 await t.test('a flood of logins runs two checks at a time, of strangers one', async (t) => {

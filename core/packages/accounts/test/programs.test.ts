@@ -87,7 +87,7 @@ await t.test('a key is no login, no refresh and no way to be somebody else', asy
 })
 
 await t.test('keys that do not exist count as wrong passwords do', async (t) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const noPassword = new Error('There is no password here.')
   const bruteForceGuard = {
     isExhausted: () => {
@@ -96,12 +96,12 @@ await t.test('keys that do not exist count as wrong passwords do', async (t) => 
     begin: () => Promise.reject(noPassword),
     beginCode: () => Promise.reject(noPassword),
     countUnknownKey: (address: string) => {
-      asked.push(address)
+      requested.push(address)
       return Promise.resolve()
     }
   }
   const { authentication } = await createGuardedAccess({ bruteForceGuard }, accountWith())
   await t.rejects(authentication.authenticate(`Bearer ${makeKey('test').secret}`), refused)
   await t.rejects(authentication.authenticate('Bearer dk_test_x'), { name: 'DispatchError', word: 'unauthorized' })
-  t.same(asked, [somewhere], 'what has no right checksum cannot be a key: it costs nothing')
+  t.same(requested, [somewhere], 'what has no right checksum cannot be a key: it costs nothing')
 })

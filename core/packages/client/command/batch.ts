@@ -19,13 +19,13 @@ export type BatchApi = {
 /** What is sent: the file, and those of the body that all rows have in common and of the columns. */
 export type BatchFiles = { file: string, common?: string, mapping?: string }
 
-type Told = { print: (line: string) => void, terminal: Terminal, wait?: (milliseconds: number) => Promise<unknown> }
+type Reported = { print: (line: string) => void, terminal: Terminal, wait?: (milliseconds: number) => Promise<unknown> }
 
 /** States in which nothing more happens by itself. */
 const ends: ReadonlySet<string> = new Set(['finished', 'cancelled', 'refused', 'paused'])
 
 /** Sends a batch and follows it to its end. Answers it, with the rows of which no dispatch succeeded. */
-export async function runBatch (api: BatchApi, files: BatchFiles, options: object, { terminal, wait = pause }: Omit<Told, 'print'>) {
+export async function runBatch (api: BatchApi, files: BatchFiles, options: object, { terminal, wait = pause }: Omit<Reported, 'print'>) {
   const { size } = await stat(files.file)
   const upload = await uploadOf(files)
   using bar = openBar(terminal)
@@ -47,9 +47,9 @@ export async function runBatch (api: BatchApi, files: BatchFiles, options: objec
 /** What became of it in words: a line for all, and one for each row that did not go. */
 export function wordsOf ({ batch: { batchId, status, counts, problem }, rows }: Awaited<ReturnType<typeof runBatch>>): string {
   const { total, ...states } = counts
-  const told = Object.entries(states).filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`)
+  const reported = Object.entries(states).filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`)
   return [
-    `${batchId} ${status}: ${String(total)} rows, ${told.join(', ')}`,
+    `${batchId} ${status}: ${String(total)} rows, ${reported.join(', ')}`,
     ...problem === undefined ? [] : [`  ${problem.message}`],
     ...rows.map(({ row, id, status: state, dispatchId, problem: why }) =>
       `  row ${String(row)}${id === undefined ? '' : ` (${id})`}: ${why?.message ?? `${state}, ${dispatchId ?? ''}`}`

@@ -39,9 +39,9 @@ export async function bridge ({ url, key }: { url: string, key: string }, { inpu
       if (type.startsWith('text/event-stream')) { for await (const { data } of eventsOf(answer)) write(data) }
       else {
         const body = await answer.text()
-        const told = parsed(body) as { jsonrpc?: unknown, message?: unknown } | undefined
-        if (told?.jsonrpc !== undefined) write(told)
-        else if (answer.status >= 400 || body !== '') throw new Error(sentenceOf(url, answer.status, told?.message))
+        const reported = parsed(body) as { jsonrpc?: unknown, message?: unknown } | undefined
+        if (reported?.jsonrpc !== undefined) write(reported)
+        else if (answer.status >= 400 || body !== '') throw new Error(sentenceOf(url, answer.status, reported?.message))
       }
     } catch (error) {
       const { message: text, cause } = error as Error

@@ -5,7 +5,7 @@ export class UsageError extends Error {}
 
 /** What is told of an error, to people or to programs, and the exit code. */
 export function failure (error: unknown, isJson: boolean): { text: string, code: number } {
-  if (isCallError(error)) return { text: isJson ? JSON.stringify(factsOf(error), null, 2) : told(error), code: codeOf(error) }
+  if (isCallError(error)) return { text: isJson ? JSON.stringify(factsOf(error), null, 2) : reported(error), code: codeOf(error) }
   const message = sentenceOf(error)
   const isWrong = error instanceof UsageError || /^(ERR_PARSE_ARGS|E[A-Z]+$)/.test((error as NodeJS.ErrnoException).code ?? '')
   return { text: isJson ? JSON.stringify({ error: 'usage', message }, null, 2) : message, code: isWrong ? 2 : 1 }
@@ -31,7 +31,7 @@ function sentenceOf (error: unknown): string {
 }
 
 /** What went wrong, where, what to do, and the id by which the service's operators find it. */
-function told ({ error, message, problems, requestId, dispatchId, idempotencyKey, outcomeUnknown, docs }: CallError): string {
+function reported ({ error, message, problems, requestId, dispatchId, idempotencyKey, outcomeUnknown, docs }: CallError): string {
   return [
     // What the client calls so, a person has written there.
     message.replaceAll('"baseUrl"', '--url'),

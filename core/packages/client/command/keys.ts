@@ -5,13 +5,13 @@ import type { Api } from './service.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** A key that somebody grants at the console, where there is a terminal; else, or where the service has no such login, one that is read. */
-export async function newKey (connect: (key?: string) => Api, surroundings: Surroundings, isAsked: boolean): Promise<string> {
-  if (surroundings.input.isTTY !== true && !isAsked) return knownKey(connect, surroundings)
+export async function newKey (connect: (key?: string) => Api, surroundings: Surroundings, isRequested: boolean): Promise<string> {
+  if (surroundings.input.isTTY !== true && !isRequested) return knownKey(connect, surroundings)
   try {
     // It is shown once: nothing is asked with it that could fail before it is stored.
     return await grantedKey(connect().device, surroundings)
   } catch (error) {
-    if (isAsked || !isCallError(error) || (error.error !== 'not_found' && error.error !== 'conflict')) throw error
+    if (isRequested || !isCallError(error) || (error.error !== 'not_found' && error.error !== 'conflict')) throw error
     return knownKey(connect, surroundings)
   }
 }

@@ -58,11 +58,11 @@ async function again (follow: (signs: Signs) => Promise<boolean>, { errors, wait
 
 /** Follows what callbacks tell. After a cut it goes on behind the last event that was handled: none is missed, none comes twice. */
 export async function listen (open: OpenStream, { limit, errors, wait, ...handling }: Listening): Promise<void> {
-  let [after, seen, isTold]: [string | undefined, number, boolean] = [undefined, 0, false]
+  let [after, seen, isReported]: [string | undefined, number, boolean] = [undefined, 0, false]
   await again(async ({ opened, moved }) => {
     const answer = await open(after)
-    if (!isTold) errors.write('Listening: what happens from now on is shown here, until you press Ctrl+C.\n')
-    isTold = true
+    if (!isReported) errors.write('Listening: what happens from now on is shown here, until you press Ctrl+C.\n')
+    isReported = true
     opened()
     const marked = (mark: string): void => {
       after = mark
@@ -116,9 +116,9 @@ async function handle (
     print('An event came that is no callback of this service: it was left.')
     return
   }
-  const told = forward === undefined ? '' : ` → ${await post(forward, data)}`
+  const reported = forward === undefined ? '' : ` → ${await post(forward, data)}`
   if (json) print(JSON.stringify(data))
-  else print(`${data.timestamp} ${data.type} ${subjectOf(data)}${told}`)
+  else print(`${data.timestamp} ${data.type} ${subjectOf(data)}${reported}`)
 }
 
 /** Sends an event as the service would, signed. Answers in words what came back: a receiver that is away ends nothing. */

@@ -38,8 +38,8 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     if (first === undefined) throw new UsageError(`"dispatch ${name}" needs ${what}.`)
     return first
   }
-  const isAsked = name === 'completion' && (first === 'services' || first === 'events')
-  if (name === 'completion' && !isAsked) {
+  const isRequested = name === 'completion' && (first === 'services' || first === 'events')
+  if (name === 'completion' && !isRequested) {
     // The scripts ask for them.
     if (first === 'profiles') (await profileNames(env)).forEach(print)
     else output.write(scriptFor(need('a shell: bash, zsh or fish')))
@@ -64,7 +64,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     show({ file, url, profile: values.profile }, `${file} has the key for ${url}, as the profile "${values.profile}".`)
     return 0
   }
-  if (isAsked) {
+  if (isRequested) {
     const { paths, webhooks } = await connect().api.document()
     const services = Object.keys(paths).flatMap((path) => /^\/api\/([a-z/]+)\/validate$/.exec(path)?.[1] ?? [])
     ;(first === 'events' ? Object.keys(webhooks) : services).forEach(print)

@@ -110,8 +110,8 @@ export function typesOf (templates: readonly { id: number, name: string, schema:
   const taken = new Set<string>()
   const types = templates.map(({ id, name, schema }) => {
     const words = name.replaceAll(/[^\p{L}\p{N}_ ]+/gu, '').split(/[\s_]+/).filter((word) => word !== '')
-    const wanted = `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('').replace(/^(?=\d|$)/, 'Template')}Data`
-    const type = taken.has(wanted) ? `${wanted}${id}` : wanted
+    const desired = `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('').replace(/^(?=\d|$)/, 'Template')}Data`
+    const type = taken.has(desired) ? `${desired}${id}` : desired
     taken.add(type)
     return `/** The data of the template "${name.replaceAll('*/', '* /')}" (${id}). */\nexport type ${type} = ${
       typeOf(schema, vocabulary)

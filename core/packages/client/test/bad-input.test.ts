@@ -118,9 +118,9 @@ for (const [name, { turns, path = '', error: word, says, tells, code, sent = 1 }
     sentOnce(t, server, sent)
     const other = await serve(t, ...turns)
     const env = { DISPATCH_URL: `${other.url}${path}`, DISPATCH_KEY: 'dk_test_1' }
-    const told = await dispatch(['send', 'sms'], {}, env)
-    has(t, told, { code, output: '' })
-    contains(t, told.errors, tells ?? new RegExp(says.source.replaceAll('"baseUrl"', '--url').replace(/\$$/, '')))
+    const reported = await dispatch(['send', 'sms'], {}, env)
+    has(t, reported, { code, output: '' })
+    contains(t, reported.errors, tells ?? new RegExp(says.source.replaceAll('"baseUrl"', '--url').replace(/\$$/, '')))
     sentOnce(t, other, sent)
     const { errors } = await dispatch(['send', 'sms', '--json'], {}, env)
     has(t, JSON.parse(errors), { error: word, outcomeUnknown: code === 3, surelyNotSent: code !== 3 })
@@ -160,9 +160,9 @@ for (const [name, from, until, says] of [['behind', hour, 48 * hour, 'not yet'],
     )
     contains(t, error.message, sentence)
     t.equal(connections(), 1, 'it would not help to try again')
-    const told = await dispatch(['send', 'sms'], {}, { DISPATCH_URL: url, DISPATCH_KEY: 'dk_test_1' })
-    t.equal(told.code, 4)
-    contains(t, told.errors, sentence)
+    const reported = await dispatch(['send', 'sms'], {}, { DISPATCH_URL: url, DISPATCH_KEY: 'dk_test_1' })
+    t.equal(reported.code, 4)
+    contains(t, reported.errors, sentence)
   })
 }
 
@@ -200,8 +200,8 @@ await t.test('the command shows and passes on an event of a type that it does no
   })
   const receiver = await serve(t, json(200, {}))
   const env = { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_test_1' }
-  const told = await dispatch(['listen', '--limit', '1', '--forward', `${receiver.url}/`], '', env)
-  has(t, told, { code: 0, output: /^\S+ sms\.sung d-1 → 200\n$/ })
+  const reported = await dispatch(['listen', '--limit', '1', '--forward', `${receiver.url}/`], '', env)
+  has(t, reported, { code: 0, output: /^\S+ sms\.sung d-1 → 200\n$/ })
   t.equal(receiver.seen.length, 1)
 })
 

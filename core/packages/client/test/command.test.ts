@@ -307,14 +307,14 @@ await t.test('a receiver is sent an example of an event, signed; of a type that 
 
 await t.test('the secret of a profile is made once, told and stored; without a profile each run has its own', async (t) => {
   const file = join(folder, 'dispatch/profiles.json')
-  const told = /is signed with (whsec_\S+)\n/
+  const reported = /is signed with (whsec_\S+)\n/
   const words = ['trigger', 'company.credits_low', '--forward', 'http://127.0.0.1:1/']
   const before = JSON.parse(readFileSync(file, 'utf8'))
   const env = { DISPATCH_URL: `${service.url}/`, DISPATCH_KEY: key }
-  const [, made] = told.exec((await dispatch(words, '', env)).errors) ?? []
+  const [, made] = reported.exec((await dispatch(words, '', env)).errors) ?? []
   t.strictSame(JSON.parse(readFileSync(file, 'utf8')), { ...before, default: { ...before.default, secret: made } })
-  t.equal(told.exec((await dispatch(words)).errors)?.[1], made)
-  const [, own] = told.exec((await dispatch(words, '', { ...env, XDG_CONFIG_HOME: join(folder, 'none') })).errors) ?? []
+  t.equal(reported.exec((await dispatch(words)).errors)?.[1], made)
+  const [, own] = reported.exec((await dispatch(words, '', { ...env, XDG_CONFIG_HOME: join(folder, 'none') })).errors) ?? []
   t.ok(own !== undefined && own !== made)
   lacks(t, readFileSync(file, 'utf8'), String(own))
   lacks(t, (await dispatch(words, '', { DISPATCH_CALLBACK_SECRET: secret })).errors, 'whsec_')
@@ -323,8 +323,8 @@ await t.test('the secret of a profile is made once, told and stored; without a p
 await t.test('a stored key goes to its own service alone, and a profile that is named must be there', async (t) => {
   const server = await serve(t, json(200, { data: [], nextCursor: null }))
   for (const env of [{}, { DISPATCH_URL: server.url }]) {
-    const told = await dispatch(['list', ...'DISPATCH_URL' in env ? [] : ['--url', server.url]], '', env)
-    has(t, told, { code: 2, errors: /Who asks\? .* The key of the profile "default" is for http:\S+ alone\.\n$/ })
+    const reported = await dispatch(['list', ...'DISPATCH_URL' in env ? [] : ['--url', server.url]], '', env)
+    has(t, reported, { code: 2, errors: /Who asks\? .* The key of the profile "default" is for http:\S+ alone\.\n$/ })
   }
   t.equal(server.seen.length, 0)
   const env = { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_test_1' }
@@ -407,16 +407,16 @@ const typed = [
 ] as const
 
 /** Runs a script of a shell, with the command as it answers the questions of completion. */
-const asked =
+const requested =
   `dispatch () { case "$2" in events) printf '%s\\n' batch.finished dispatch.failed;; *) printf '%s\\n' file/email file/esign sms;; esac; }`
 const shells: Record<string, (script: string, words: readonly string[]) => string> = {
   bash: (script, words) =>
-    `${asked}
+    `${requested}
 ${script}
 COMP_WORDS=(${words.join(' ')}) COMP_CWORD=${String(words.length - 1)}; _dispatch; printf '%s\\n' "\${COMPREPLY[@]}"`,
   // Outside of its editor zsh has no compadd: this one offers what begins as the word does, as its own.
   zsh: (script, words) =>
-    `${asked}
+    `${requested}
 compdef () { :; }
 compadd () { for one; do [[ "$one" == "$PREFIX"* && "$one" != -- ]] && print -r -- "$one"; done; }
 ${script}

@@ -11,13 +11,13 @@ export type Command = (
 
 /** The command, which runs with an input; what it stores is in the folder. */
 export function commandIn (folder: string): Command {
-  return async (words, input = '', env = {}, { told = () => undefined, wait = () => Promise.resolve() } = {}) => {
+  return async (words, input = '', env = {}, { told: reported = () => undefined, wait = () => Promise.resolve() } = {}) => {
     const written = { output: '', errors: '' }
     const into = (place: keyof typeof written): Writable =>
       new Writable({
         write (chunk, _encoding, done) {
           written[place] += String(chunk)
-          told(written.errors)
+          reported(written.errors)
           done()
         }
       })

@@ -380,20 +380,20 @@ void t.test('events are told as they come, until the end', async (t) => {
   const server = await serve(t,
     events('retry: 2000\n\n\nevent: dis', 'patch\nda', 'ta: {"a":\ndata: 1}\n', '\n: nothing\n\n', 'event: end\ndata: {}\n\n',
       'event: dispatch\ndata: {}\n\n'))
-  const told: unknown[] = []
-  for await (const event of clientFor(server.url).things.follow('1')) told.push(event)
-  t.strictSame(told, [{ event: 'dispatch', data: { a: 1 } }])
+  const reported: unknown[] = []
+  for await (const event of clientFor(server.url).things.follow('1')) reported.push(event)
+  t.strictSame(reported, [{ event: 'dispatch', data: { a: 1 } }])
 })
 
 void t.test('a dispatch is followed by its events, and by asking where they do not come', async (t) => {
   const of = (status: string): Turn => json(200, { dispatchId: 'd-1', status })
   const server = await serve(t, of('queued'),
     events('event: dispatch\ndata: {"status":"running"}\n\n', 'event: dispatch\ndata: {"status":"succeeded"}\n\n'), of('succeeded'))
-  const told: unknown[] = []
-  has(t, await clientFor(server.url).wait('d-1', { onChange: ({ status }: { status: string }) => told.push(status) }), {
+  const reported: unknown[] = []
+  has(t, await clientFor(server.url).wait('d-1', { onChange: ({ status }: { status: string }) => reported.push(status) }), {
     status: 'succeeded'
   })
-  t.strictSame(told, ['queued', 'running', 'succeeded'])
+  t.strictSame(reported, ['queued', 'running', 'succeeded'])
   const proxy = await serve(t, of('queued'), html(502), of('running'), of('failed'))
   const client = clientFor(proxy.url)
   has(t, await client.wait('d-1'), { status: 'failed' })

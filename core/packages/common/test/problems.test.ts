@@ -101,9 +101,9 @@ await t.test('a hundred thousand faults take no longer than their number says', 
   const fit = check(Array(20_000).fill({ user: 'a', key: 'b' }))
   // Milliseconds; each compared with all others takes a minute.
   t.ok(performance.now() - begun < 20_000, `${Math.round(performance.now() - begun)} ms`)
-  const told = fit.ok ? [] : fit.problems
-  t.equal(told.length, 101)
-  t.same(told.slice(0, 3).map(({ path, message }) => [path, message]), [
+  const reported = fit.ok ? [] : fit.problems
+  t.equal(reported.length, 101)
+  t.same(reported.slice(0, 3).map(({ path, message }) => [path, message]), [
     ['/0', 'Expected: a text or a number.'],
     ['/0/password', 'The field "password" is required where "user" is given.'],
     ['/1', 'Expected: a text or a number.']
@@ -119,26 +119,26 @@ await t.test('of a value that may have several forms, what is wrong with the one
     additionalProperties: false
   })
   const check = compileJsonSchema({ items: { anyOf: [form('fileId'), form('documentId'), { type: 'string' }] } })
-  const told = (value: unknown): unknown => {
+  const reported = (value: unknown): unknown => {
     const fit = check([value])
     return fit.ok ? [] : fit.problems.map(({ path, code }) => `${path} ${code}`)
   }
-  t.same(told({ fileId: 'x' }), ['/0/fileId format'])
-  t.same(told({ documentId: 'x', title: '' }), ['/0/documentId format', '/0/title too_short'])
-  t.same(told({ fileId: '01a22487-966f-772e-8127-fbc91b65aa65', titel: 'x' }), ['/0/titel unknown_field'])
-  t.same(told({}), ['/0/fileId required', '/0/documentId required', '/0 type'], 'none of them is meant')
+  t.same(reported({ fileId: 'x' }), ['/0/fileId format'])
+  t.same(reported({ documentId: 'x', title: '' }), ['/0/documentId format', '/0/title too_short'])
+  t.same(reported({ fileId: '01a22487-966f-772e-8127-fbc91b65aa65', titel: 'x' }), ['/0/titel unknown_field'])
+  t.same(reported({}), ['/0/fileId required', '/0/documentId required', '/0 type'], 'none of them is meant')
   t.end()
 })
 
 await t.test('what is wrong with a value that may be null is what its form says', (t) => {
   const schema = { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }], description: 'How many there are; null: all' }
-  const told = (value: unknown): unknown => {
+  const reported = (value: unknown): unknown => {
     const fit = compileJsonSchema(schema)(value)
     return fit.ok ? [] : fit.problems.map(({ message }) => message)
   }
-  t.same(told(0), ['Must be at least 1.'])
-  t.same(told('two'), ['Expected integer, got string.'])
-  t.same(told(null), [])
+  t.same(reported(0), ['Must be at least 1.'])
+  t.same(reported('two'), ['Expected integer, got string.'])
+  t.same(reported(null), [])
   t.end()
 })
 

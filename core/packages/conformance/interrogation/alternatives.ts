@@ -26,12 +26,12 @@ function choicesOf ({ type, enum: listed, anyOf }: Readonly<Record<string, unkno
 function valuesOf (schema: Readonly<Record<string, unknown>>, about: About): Json[] {
   const { own, known = [] } = about
   const { examples, default: usual } = schema
-  const told = [...own === undefined ? [] : [own], ...known, ...Array.isArray(examples) ? examples as Json[] : [],
+  const reported = [...own === undefined ? [] : [own], ...known, ...Array.isArray(examples) ? examples as Json[] : [],
     ...usual === undefined ? [] : [usual as Json]]
-  const other = told.filter((value) => typeof value === 'string').flatMap((text) => [1, 2, 3].map((seed) => shifted(text, seed)))
+  const other = reported.filter((value) => typeof value === 'string').flatMap((text) => [1, 2, 3].map((seed) => shifted(text, seed)))
   const made = numbersOf(schema, about) ?? textsOf(schema, about)
   // A value that was made up says nothing to the vendor by chance, as one of the fixtures may.
-  return typeof own === 'number' ? [...told, ...made] : [...made, ...told, ...other]
+  return typeof own === 'number' ? [...reported, ...made] : [...made, ...reported, ...other]
 }
 
 function numbersOf ({ type, minimum = 0, maximum = 1_000 }: Readonly<Record<string, unknown>>, { own }: About): Json[] | undefined {

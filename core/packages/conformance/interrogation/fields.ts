@@ -12,9 +12,9 @@ export type Several = { at: string, items: readonly Json[], marks: readonly (str
 
 /** Every field that a client may give, also one that the fixture leaves out: those of the service, and of the request's settings. */
 export function fieldsIn (base: Base): Field[] {
-  const { installed: { manifest }, service, asked } = base
-  const own = fieldsBelow(asked[service] ?? {}, { at: `/${service}`, schema: fieldsOf(service), name: service }, base)
-  const { settings } = asked
+  const { installed: { manifest }, service, asked: requested } = base
+  const own = fieldsBelow(requested[service] ?? {}, { at: `/${service}`, schema: fieldsOf(service), name: service }, base)
+  const { settings } = requested
   const given = Object.entries(manifest.requestSettings.properties).filter(([, { 'x-services': only }]) =>
     only === undefined || only.includes(service)
   ).flatMap(([name, schema]) => fieldsBelow(valueAt(settings ?? {}, `/${name}`), { at: `/settings/${name}`, schema, name }, base))
@@ -76,8 +76,8 @@ function valuesFor (
 const alike = ['FR', 'DE', 'IT', 'ES', 'FI']
 
 /** The country of a recipient, with what else an address has there. */
-function countryField ({ installed: { manifest }, service, asked }: Base): Field[] {
-  const { recipient } = isRecord(asked[service]) ? asked[service] as JsonObject : {}
+function countryField ({ installed: { manifest }, service, asked: requested }: Base): Field[] {
+  const { recipient } = isRecord(requested[service]) ? requested[service] as JsonObject : {}
   if (!isRecord(recipient)) return []
   const { countries } = (manifest.services[service]?.capabilities ?? {}) as JsonObject
   const { state, ...whole } = recipient as JsonObject
@@ -87,9 +87,9 @@ function countryField ({ installed: { manifest }, service, asked }: Base): Field
 }
 
 /** The bytes of a document, where the provider does not make it itself, and the name of what a client uploads. */
-function documentFields ({ installed: { manifest }, service, asked }: Base): Field[] {
+function documentFields ({ installed: { manifest }, service, asked: requested }: Base): Field[] {
   const { content } = services[service]
-  const own = isRecord(asked['document']) ? asked['document'] : {}
+  const own = isRecord(requested['document']) ? requested['document'] : {}
   if ((content !== 'document' && content !== 'upload') || 'document' in theirs(manifest.services[service]?.capabilities)) return []
   return [
     { at: '/document', name: 'document', values: ['%PDF-1.7 zq1qz', '%PDF-1.7 zq2qz'].map((text): Json => ({ ...own, content: text })) },
@@ -104,10 +104,10 @@ function theirs (capabilities: JsonObject = {}): JsonObject {
 }
 
 /** Where each signer signs. */
-function placeFields ({ service, asked }: Base): Field[] {
+function placeFields ({ service, asked: requested }: Base): Field[] {
   if (services[service].signers === undefined) return []
   const place = (change: JsonObject): Json => [{ signer: 1, page: 1, x: 72, y: 644, width: 200, height: 60, ...change }]
-  const { signers } = isRecord(asked[service]) ? asked[service] as { signers?: Json } : {}
+  const { signers } = isRecord(requested[service]) ? requested[service] as { signers?: Json } : {}
   const numbers = {
     page: [1, 2],
     x: [72, 111],
@@ -124,14 +124,14 @@ function placeFields ({ service, asked }: Base): Field[] {
 }
 
 /** The words of an invoice that every vendor has who makes it. What `carries` says of it is tried for itself. */
-function invoiceFields ({ installed: { manifest }, service, asked }: Base): Field[] {
+function invoiceFields ({ installed: { manifest }, service, asked: requested }: Base): Field[] {
   const { capabilities, carries } = manifest.services[service] ?? {}
-  const { data } = asked
+  const { data } = requested
   if (!('document' in theirs(capabilities)) || !isRecord(data)) return []
   const line = firstLine(data)
   const whole = (change: JsonObject): Json => ({ ...data as JsonObject, ...change })
   const customer: JsonObject = isRecord(data['customer']) ? data['customer'] : {}
-  const told = carries === undefined
+  const reported = carries === undefined
     ? [
       { name: 'number', values: ['ZQ-1', 'ZQ-2'].map((number) => whole({ number })) },
       { name: 'date', values: ['2026-03-02', '2026-03-04'].map((date) => whole({ date })) },
@@ -143,7 +143,7 @@ function invoiceFields ({ installed: { manifest }, service, asked }: Base): Fiel
         : [{ name: 'lines/*/description', values: ['zq1qz', 'zq2qz'].map((description) => whole({ lines: [{ ...line, description }] })) }]
     ]
     : []
-  return told.map(({ name, values }) => ({ at: `/data/${name}`, name: name.replace(/.*\//, ''), values }))
+  return reported.map(({ name, values }) => ({ at: `/data/${name}`, name: name.replace(/.*\//, ''), values }))
 }
 
 /** The first line of an invoice, which stands for others. */
@@ -155,8 +155,8 @@ export function firstLine (data: Json | undefined): JsonObject | undefined {
 
 /** Lists of a request with several items, of which none may be lost. */
 export function severalIn (base: Base): Several[] {
-  const { service, asked } = base
-  const own: JsonObject = isRecord(asked[service]) ? asked[service] : {}
+  const { service, asked: requested } = base
+  const own: JsonObject = isRecord(requested[service]) ? requested[service] : {}
   if (services[service].content === 'message') return [...recipientLists(own, service), ...fileLists(base)]
   const { attachments } = (base.installed.manifest.services[service]?.capabilities ?? {}) as JsonObject
   return [...signerLists(own, service), ...attachments === undefined ? [] : fileLists(base).filter(({ at }) => at === '/attachments')]

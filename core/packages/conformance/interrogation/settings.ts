@@ -31,9 +31,9 @@ export async function settingsOf (subject: ProviderUnderTest, bases: readonly Ba
 }
 
 function shapeOf (base: Base): string {
-  const { prepared: { call: { settings } }, service, asked } = base
+  const { prepared: { call: { settings } }, service, asked: requested } = base
   return JSON.stringify([kindOf(base),
-    ...[settings, asked, asked[service], asked['settings'], asked['data']].map((fields) => Object.keys(fields ?? {}))])
+    ...[settings, requested, requested[service], requested['settings'], requested['data']].map((fields) => Object.keys(fields ?? {}))])
 }
 
 /** Whether the host alone uses a setting: to verify events, to connect an account, or to know who may send. */

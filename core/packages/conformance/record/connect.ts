@@ -46,11 +46,11 @@ export async function connectAccount (
   tell(authorizationUrl(of, { redirectUri, state, verifier }), redirectUri)
   const { code, query } = await withTimeLimit(within, browser.comesBack,
     () => new Error('The browser did not come back from the vendor in time: nothing was connected.'))
-  const told = factsOfRedirect(declared, query)
-  const { facts } = told
+  const reported = factsOfRedirect(declared, query)
+  const { facts } = reported
   const { access, refresh, answer } = await exchangeCode(network.transport, { ...of, facts }, { code, redirectUri, verifier })
   const later = factsOfToken(declared, answer)
-  const lacking = [...told.lacking, ...later.lacking]
+  const lacking = [...reported.lacking, ...later.lacking]
   if (lacking.length > 0) throw new Error(`The vendor has not said ${lacking.join(', ')} of the account, or in another form.`)
   // The client of a company is among its settings.
   const ofOperator = connect.client === 'operator' ? [of.client.clientId, of.client.clientSecret] : []
@@ -69,10 +69,10 @@ async function awaitBrowser (port: number) {
   back.promise.catch(() => undefined)
   const server = createServer((request, response) => {
     // Whatever runs on this machine may ask, for "//" too, which is no URL.
-    const asked = URL.parse(request.url ?? '/', 'http://127.0.0.1')
-    const query = Object.fromEntries(asked?.searchParams ?? [])
+    const requested = URL.parse(request.url ?? '/', 'http://127.0.0.1')
+    const query = Object.fromEntries(requested?.searchParams ?? [])
     const { code, error, error_description: why = error } = query
-    const isOurs = asked?.pathname === callbackPath && query['state'] === state
+    const isOurs = requested?.pathname === callbackPath && query['state'] === state
     response.writeHead(isOurs ? 200 : 404, { 'content-type': 'text/plain', 'cache-control': 'no-store', connection: 'close' })
     response.end(isOurs ? 'You can close this page: the fixture is recorded at the command line.\n' : 'There is nothing here.\n')
     if (!isOurs) return

@@ -41,25 +41,25 @@ export type RecordOptions = { name: string, existing: 'refuse' | 'replace', netw
  * Calls a verb of a provider with the real vendor, and writes what was said as a fixture, with its secrets masked. Nothing is written when
  * the vendor could not be reached, when a secret would remain, or when the fixture would not run as it was recorded. Resolves to the path.
  */
-export async function recordFixture (asked: RecordedCall, { name, existing, network, connecting }: RecordOptions): Promise<string> {
-  const folder = await realpath(asked.folder)
-  const file = join(folder, 'fixtures', `${asked.verb === 'dispatch' ? 'send' : asked.verb}.${name}.json`)
+export async function recordFixture (requested: RecordedCall, { name, existing, network, connecting }: RecordOptions): Promise<string> {
+  const folder = await realpath(requested.folder)
+  const file = join(folder, 'fixtures', `${requested.verb === 'dispatch' ? 'send' : requested.verb}.${name}.json`)
   if (!/^[\w-]+$/.test(name)) throw new Error(`"${name}" is no name of a fixture: letters, digits and dashes.`)
   if (existing === 'refuse' && await stat(file).catch(() => undefined) !== undefined) {
     throw new Error(`${file} is there already: choose another name, or replace it with --force.`)
   }
   const installed = await loadProvider(folder, await folderDigest(folder), loadLimit)
-  checkCall(installed, asked)
+  checkCall(installed, requested)
   const { manifest } = installed
-  const account = { settings: asked.settings, sandbox: asked.sandbox ?? false }
+  const account = { settings: requested.settings, sandbox: requested.sandbox ?? false }
   const connected = await connectAccount(installed, account, { ...connecting, network })
-  const { call, made, recorded } = await playReal(installed, asked, network, connected)
+  const { call, made, recorded } = await playReal(installed, requested, network, connected)
   const masks = [
-    ...connected === undefined ? [] : connectionMasks(manifest, asked.settings, connected),
-    ...settingMasks(manifest.settings, asked.settings),
+    ...connected === undefined ? [] : connectionMasks(manifest, requested.settings, connected),
+    ...settingMasks(manifest.settings, requested.settings),
     ...tokenMasks(recorded, made.seen.credentials)
   ]
-  const fixture = await withResult(installed, asked, fixtureOf(asked, { call, recorded, masks }), made)
+  const fixture = await withResult(installed, requested, fixtureOf(requested, { call, recorded, masks }), made)
   const text = `${JSON.stringify(fixture, null, 2)}\n`
   const left = masks.filter(({ was }) => remains(text, was))
   if (left.length > 0) throw new Error('A secret would remain in the fixture, in a form that is not known here: nothing was written.')
@@ -86,14 +86,17 @@ type Live = { call: FixtureCall, made: CallRun, recorded: readonly RecordedExcha
 
 async function playReal (
   installed: InstalledProvider,
-  asked: RecordedCall,
+  requested: RecordedCall,
   network: Network,
   connected: Connected | undefined
 ): Promise<Live> {
-  const { service, settings, requestSettings = {}, sandbox = false, checkpointed, query = {}, verb } = asked
+  const { service, settings, requestSettings = {}, sandbox = false, checkpointed, query = {}, verb } = requested
   const [reference, idempotencyKey] = [randomUUID(), randomUUID()]
   const { request, documents } = verb === 'dispatch'
-    ? materialOf(service, asked.request ?? {}, { capabilities: installed.manifest.services[service]?.capabilities, content: asked.content })
+    ? materialOf(service, requested.request ?? {}, {
+      capabilities: installed.manifest.services[service]?.capabilities,
+      content: requested.content
+    })
     : { request: {}, documents: new Map<string, Buffer>() }
   const shared = {
     service,

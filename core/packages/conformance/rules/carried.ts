@@ -35,13 +35,13 @@ type Carries = NonNullable<NonNullable<Manifest['services'][ProvidedName]>['carr
 
 async function triedCases (subject: ProviderUnderTest, usable: readonly Prepared[], carries: Carries): Promise<Case[]> {
   const trials = await inTurn(usable, async (prepared) => {
-    const asked = askedOf(prepared)
-    const before = await sentWith(subject, prepared, asked)
+    const requested = askedOf(prepared)
+    const before = await sentWith(subject, prepared, requested)
     return {
       name: prepared.name,
-      declared: carriedIn(carries, asked),
+      declared: carriedIn(carries, requested),
       isChanged: async (changed: readonly string[]): Promise<boolean> =>
-        await sentWith(subject, prepared, changed.reduce((whole, place) => withSample(whole, place), asked)) !== before
+        await sentWith(subject, prepared, changed.reduce((whole, place) => withSample(whole, place), requested)) !== before
     }
   })
   // What a field changes may show in some dispatches alone, such as in one with an allowance.

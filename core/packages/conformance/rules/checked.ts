@@ -15,7 +15,7 @@ import type { ProviderUnderTest } from '../run/subject.ts'
 import type { ExchangeScript, ExchangeSession } from '../run/vendor-double.ts'
 import { sessionFaults } from './mails.ts'
 
-type Asked = Named<CheckFixture | SuggestFixture>
+type Requested = Named<CheckFixture | SuggestFixture>
 type Result = Awaited<ReturnType<typeof callCheck | typeof callSuggest>>
 type Run = { result: Result } & Pick<ExchangeSession, 'requests' | 'mails' | 'signIn'>
 type Rule = 'checked' | 'suggested'
@@ -54,7 +54,7 @@ export async function suggestedCases (subject: ProviderUnderTest): Promise<Case[
   return [...strays, ...missing, ...await askedCases(subject, 'suggested', suggests.filter(isDeclared))]
 }
 
-function succeeds ({ fixture: { result } }: Asked): boolean {
+function succeeds ({ fixture: { result } }: Requested): boolean {
   return result.result === 'ok'
 }
 
@@ -62,23 +62,23 @@ function showsSome ({ fixture: { result: { result, values = [] } } }: Named<Sugg
   return result === 'ok' && values.length > 0
 }
 
-async function askedCases (subject: ProviderUnderTest, rule: Rule, all: readonly Asked[]): Promise<Case[]> {
-  const told = await inTurn(all, async (named) => judged(rule, named.name, faultsOf(named, await run(subject, named))))
+async function askedCases (subject: ProviderUnderTest, rule: Rule, all: readonly Requested[]): Promise<Case[]> {
+  const reported = await inTurn(all, async (named) => judged(rule, named.name, faultsOf(named, await run(subject, named))))
   const attacked = await inTurn(all.filter(succeeds), (named) => attackedCases(subject, rule, named))
-  return [...told, ...attacked.flat()]
+  return [...reported, ...attacked.flat()]
 }
 
-function faultsOf ({ fixture }: Asked, run: Run): string[] {
+function faultsOf ({ fixture }: Requested, run: Run): string[] {
   const { exchange = [], result: expected } = fixture
   const mail = mailOf(fixture)
   const { result, requests, mails, signIn } = run
   const counting = exchange.filter((entry) => entry.expect.method !== 'GET' && !isSignIn(entry))
-  const told: Readonly<Record<string, unknown>> = result
-  const wanted = fillPlaceholders(exchange, filling)
+  const reported: Readonly<Record<string, unknown>> = result
+  const desired = fillPlaceholders(exchange, filling)
   return [
     ...counting.map(({ expect: { method, url } }) => `${method} ${url}: it only reads.`),
     ...requests.flatMap(({ request }, index) => {
-      const expect = wanted[index]?.expect
+      const expect = desired[index]?.expect
       return expect === undefined
         ? [`${request.method} https://${request.host}${request.path} is one more than expected.`]
         : compareRequest(expect, request, filling)
@@ -86,20 +86,20 @@ function faultsOf ({ fixture }: Asked, run: Run): string[] {
     ...exchange.slice(requests.length).map(({ expect: { method, url } }) => `${method} ${url} was not sent.`),
     ...mail === undefined ? [] : compareSignIn(mail.expect, signIn()),
     ...mails.length === 0 ? [] : ['An e-mail was sent: it only reads.'],
-    ...Object.entries(expected).flatMap(([field, value]) => differs(field, value, told[field]))
+    ...Object.entries(expected).flatMap(([field, value]) => differs(field, value, reported[field]))
   ]
 }
 
-function mailOf (fixture: Asked['fixture']): CheckFixture['mail'] {
+function mailOf (fixture: Requested['fixture']): CheckFixture['mail'] {
   return 'mail' in fixture ? fixture.mail : undefined
 }
 
-async function attackedCases (subject: ProviderUnderTest, rule: Rule, named: Asked): Promise<Case[]> {
+async function attackedCases (subject: ProviderUnderTest, rule: Rule, named: Requested): Promise<Case[]> {
   const { fixture, name } = named
   const { exchange = [] } = fixture
   const mail = mailOf(fixture)
   const trials = exchange.flatMap((_, at) => injectedFaults.filter((how) => wordFor(how) !== undefined).map((how) => ({ at, how })))
-  const asked = await inTurn(trials, async ({ at, how }) => {
+  const requested = await inTurn(trials, async ({ at, how }) => {
     const { result } = await run(subject, named, { attack: { at, how } })
     return judged(rule, `${name}: request ${at + 1} ${how.name}`, differs('result', wordFor(how), result.result))
   })
@@ -109,7 +109,7 @@ async function attackedCases (subject: ProviderUnderTest, rule: Rule, named: Ask
     const word = mailAttack.outcome === 'rejected' ? 'failed' : 'cannot_be_checked'
     return judged(rule, `${name}: the mail server ${mailAttack.name}`, differs('result', word, result.result))
   })
-  return [...asked, ...signedIn]
+  return [...requested, ...signedIn]
 }
 
 /** What a fault of a request means. What else a refusal means, such as a 404, the provider knows. */
@@ -128,7 +128,7 @@ const filling: PlaceholderValues = {
 
 async function run (
   { installed, stages: [stage] }: ProviderUnderTest,
-  { fixture }: Asked,
+  { fixture }: Requested,
   attacks: Pick<ExchangeScript, 'attack' | 'mailAttack'> = {}
 ): Promise<Run> {
   const { settings, facts, sandbox = false, exchange = [] } = fixture

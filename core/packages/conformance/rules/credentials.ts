@@ -52,9 +52,9 @@ const usual = new Set(['accept', 'accept-encoding', 'connection', 'content-lengt
 /** What the provider may log: its request, its own settings that are no secrets, and the vendor's answers. */
 function openText (call: RecordedRun['call'], secrets: readonly string[]): string {
   const { settings, requestSettings, exchange, checkpointed } = call
-  const asked = 'request' in call ? call.request : call.query
+  const requested = 'request' in call ? call.request : call.query
   const open = Object.entries(settings).filter(([field]) => !secrets.includes(field))
-  return JSON.stringify([asked, open, requestSettings, checkpointed, exchange.map(({ answer }) => answer)])
+  return JSON.stringify([requested, open, requestSettings, checkpointed, exchange.map(({ answer }) => answer)])
 }
 
 /** Our reference and the idempotency key, also with something before or after it. */

@@ -7,9 +7,9 @@ export function directedCases ({ installed }: ProviderUnderTest, questions: read
   const services = Object.entries(installed.manifest.services).filter(([, { verbs }]) => verbs.includes('recipients'))
   if (services.length === 0) return [skipped('directed', 'whom a directory knows', 'No service has the verb "recipients".')]
   return services.flatMap(([service]) => {
-    const told = questions.filter(({ call }) => call.verb === 'recipients' && call.service === service)
+    const reported = questions.filter(({ call }) => call.verb === 'recipients' && call.service === service)
       .map(({ result: { recipients } }) => recipients)
-    const shows = (some: boolean): boolean => told.some((recipients) => Array.isArray(recipients) && recipients.length > 0 === some)
+    const shows = (some: boolean): boolean => reported.some((recipients) => Array.isArray(recipients) && recipients.length > 0 === some)
     return [
       judged('directed', `whom the directory of "${service}" knows`,
         shows(true) ? [] : ['There is none: write fixtures/recipients.found.json.']),

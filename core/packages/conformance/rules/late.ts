@@ -25,13 +25,14 @@ export async function lateCases (subject: ProviderUnderTest, fit: readonly Playe
       at >= 0 && call.service === service && call.checkpointed === undefined && result['outcome'] === 'accepted'
     )
     if (late === undefined) return [skipped('late', service, 'No accepted fixture sends a request that changes something.')]
-    const asked = questions.filter(({ call }) => call.verb === 'lookup' && call.service === service)
+    const requested = questions.filter(({ call }) => call.verb === 'lookup' && call.service === service)
     const isEvading = kind === 'key' && !Object.hasOwn(manifest.errors.map, String(conflict))
     const played = await inTurn(evasions.filter(({ status }) => isEvading || status === undefined), async (attack) => {
-      const faults = await lateFaults(subject, { ...late, attack, offered, asked })
+      const faults = await lateFaults(subject, { ...late, attack, offered, requested })
       return judged('late', `${late.prepared.name}: request ${late.at + 1} ${attack.name}, and accepted all the same`, faults)
     })
-    return [...played, ...asked.filter(({ result }) => result['found'] === 'accepted').map((shown) => shownCase(subject, shown, offered))]
+    return [...played,
+      ...requested.filter(({ result }) => result['found'] === 'accepted').map((shown) => shownCase(subject, shown, offered))]
   })
   return cases.flat()
 }
@@ -42,14 +43,14 @@ function pointOf ({ installed: { manifest } }: ProviderUnderTest, { prepared, ru
   return exchange.findIndex((_, at) => positionOf(exchange, at, passedFrom(manifest.services, prepared, run)) === 'at')
 }
 
-type Late = { prepared: Prepared, at: number, attack: InjectedFault, offered: Offered, asked: readonly Prepared[] }
+type Late = { prepared: Prepared, at: number, attack: InjectedFault, offered: Offered, requested: readonly Prepared[] }
 
 /**
  * The outcome is uncertain at first, even if a look-up finds nothing too early. It is accepted when the request is repeated under its key.
  */
-async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, offered, asked }: Late): Promise<string[]> {
+async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, offered, requested }: Late): Promise<string[]> {
   const { manifest } = subject.installed
-  const unseen = asked.find(({ result }) => result['found'] === 'absent')?.call.exchange ?? []
+  const unseen = requested.find(({ result }) => result['found'] === 'absent')?.call.exchange ?? []
   const { result, seen, saved } = await subject.play({
     ...prepared,
     call: { ...prepared.call, exchange: [...prepared.call.exchange, ...unseen] }

@@ -45,8 +45,8 @@ export async function mailCases (subject: ProviderUnderTest, fit: readonly Prepa
   return await inTurn(mailAttacks.filter(({ needs }) => needs === undefined || signsIn), async (mailAttack) => {
     const { result } = await subject.play(prepared, { mailAttack })
     const { outcome, word } = mailAttack
-    const told = 'error' in result ? result.error.word : undefined
-    const wrong = result.outcome === outcome && (word === undefined || told === word)
+    const reported = 'error' in result ? result.error.word : undefined
+    const wrong = result.outcome === outcome && (word === undefined || reported === word)
       ? []
       : [`It is called ${result.outcome}${'error' in result ? ` (${result.error.word}: ${result.error.message})` : ''}; it must be ` +
         `${word ?? outcome}.`]

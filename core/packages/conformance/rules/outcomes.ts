@@ -187,9 +187,9 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
         }
       }
     })
-    const told = 'error' in result ? result.error.word : result.outcome
+    const reported = 'error' in result ? result.error.word : result.outcome
     return judged('mapped', `${name}: answered ${status} with ${typeof place === 'string' ? place : place.header} ${code}`,
-      told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
+      reported === word ? [] : [`It is called ${reported}; errors.map says ${word}.`])
   })
 }
 

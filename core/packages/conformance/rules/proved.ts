@@ -101,10 +101,10 @@ function otherNumber (answer: Json, number: string | undefined): Json | undefine
 
 /** The vendor's id, as it stands in an answer: by itself, or else at the end of an address. */
 function idOf (result: JsonObject, exchange: Exchange): string | undefined {
-  const told = textOf(result, '/response/id') ?? ''
+  const reported = textOf(result, '/response/id') ?? ''
   const texts = exchange.flatMap(({ answer: { json } }) => textsIn(json ?? null)).filter((text) => text.length > 0)
-  return texts.find((text) => told === text || told.endsWith(`-${text}`) || told.endsWith(`:${text}`)) ??
-    texts.find((text) => told !== '' && URL.canParse(text) && text.endsWith(`/${told}`))
+  return texts.find((text) => reported === text || reported.endsWith(`-${text}`) || reported.endsWith(`:${text}`)) ??
+    texts.find((text) => reported !== '' && URL.canParse(text) && text.endsWith(`/${reported}`))
 }
 
 function textsIn (value: Json): string[] {
@@ -118,8 +118,8 @@ function isTotal (value: Json, name: string, { total, currency }: { total: strin
   if (!/total|amount|due|gross|sum/i.test(name) || /line|item|tax|sub|paid|remaining/i.test(name) ||
     (typeof value !== 'string' && typeof value !== 'number')) return false
   if (!/^-?\d+(\.\d+)?$/.test(String(value))) return false
-  const [told, asked] = [new Money(value), new Money(total)]
-  return told.eq(asked) || told.eq(asked.mul(new Money(10).pow(minorDigits(currency)))) || told.eq(asked.mul(100))
+  const [reported, requested] = [new Money(value), new Money(total)]
+  return reported.eq(requested) || reported.eq(requested.mul(new Money(10).pow(minorDigits(currency)))) || reported.eq(requested.mul(100))
 }
 
 /** The answer with each value that is meant replaced; undefined where none is. */
@@ -149,9 +149,9 @@ function zeroAt (answer: Json, id: string): Json | undefined {
 
 /** Whatever vendors write into an answer of success that is none: at the places that the manifest names, and beside the id. */
 function withErrors (answer: Json, { at = [], message = [] }: Manifest['errors']): Json {
-  const told = [...[at].flat().filter((place) => typeof place === 'string').slice(0, 1), ...[message].flat().slice(0, 1)]
+  const reported = [...[at].flat().filter((place) => typeof place === 'string').slice(0, 1), ...[message].flat().slice(0, 1)]
   const marked = mark(answer)
-  return told.reduce<Json>((whole, pointer) => planted(whole, pointer.replaceAll('*', '0').split('/').slice(1)), marked)
+  return reported.reduce<Json>((whole, pointer) => planted(whole, pointer.replaceAll('*', '0').split('/').slice(1)), marked)
 }
 
 const text = 'The kit has refused it.'

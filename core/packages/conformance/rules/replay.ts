@@ -17,7 +17,7 @@ export function fixtureCases ({ installed, fixtures }: ProviderUnderTest): Case[
     ...fixtures.questions.map((named) => ({ name: named.name, prepared: attempted(() => prepareQuestion(installed, named)) }))
   ]
   const offered = providedNames.filter((service) => installed.manifest.services[service] !== undefined)
-  const asked = offered.filter((service) =>
+  const requested = offered.filter((service) =>
     !fixtures.sends.some(({ fixture }) => fixture.service === service && fixture.result.outcome === 'accepted')
   )
   return [
@@ -25,7 +25,7 @@ export function fixtureCases ({ installed, fixtures }: ProviderUnderTest): Case[
     ...unfit.map(({ name, prepared }) => judged('fixtures', name, prepared.ok ? [] : [prepared.why])),
     ...offered.map((service) =>
       judged('fixtures', `an accepted dispatch of "${service}"`,
-        asked.includes(service) ? [`There is none: write fixtures/send.${service}.json.`] : [])
+        requested.includes(service) ? [`There is none: write fixtures/send.${service}.json.`] : [])
     )
   ]
 }
@@ -89,9 +89,9 @@ export async function blindCases (subject: ProviderUnderTest, questions: readonl
   return await inTurn(trials, async ({ prepared, attack }) => {
     const { result } = await subject.play(prepared, { attack })
     // A look-up may get the answer that the dispatch does not exist.
-    const told = result.outcome === 'answered' && attack.how.status !== 404
+    const reported = result.outcome === 'answered' && attack.how.status !== 404
     return judged('blind', `${prepared.name}: request ${attack.at + 1} ${attack.how.name}`,
-      told ? [`It answers ${JSON.stringify(result.value)}.`] : [])
+      reported ? [`It answers ${JSON.stringify(result.value)}.`] : [])
   })
 }
 
@@ -120,8 +120,8 @@ function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved
     ]
   }
   const { word, code, message } = result.error
-  const wanted = isRecord(expected['error']) ? expected['error'] : {}
-  const told = { word, ...(code !== undefined && { code }), message }
+  const desired = isRecord(expected['error']) ? expected['error'] : {}
+  const reported = { word, ...(code !== undefined && { code }), message }
   const shown = isDeepStrictEqual(expected['outcome'], result.outcome) ?
     [] :
     [`The outcome is ${JSON.stringify(result.outcome)} (${word}: ${message}); expected ` +
@@ -130,7 +130,7 @@ function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved
     ...shown,
     ...shown.length > 0
       ? []
-      : Object.entries(wanted).flatMap(([field, value]) => differs(`error's ${field}`, value, (told as JsonObject)[field])),
+      : Object.entries(desired).flatMap(([field, value]) => differs(`error's ${field}`, value, (reported as JsonObject)[field])),
     ...points
   ]
 }

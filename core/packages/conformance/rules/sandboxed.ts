@@ -33,11 +33,11 @@ export async function sandboxedCases (
   const test = new Set(found.flatMap(({ test: { requests } }) => hostsOf(requests)))
   // A vendor with an environment of its own for tests has a host that production does not have.
   const apart = [...test].some((host) => !real.has(host))
-  const asked = apart
+  const requested = apart
     ? await inTurn(questions.filter(({ call }) => call.exchange.length > 0),
       async (prepared) => await questionCase(subject, prepared, real))
     : []
-  return [...found.map((pair) => dispatchCase(pair, apart ? real : undefined)), ...asked.flat()]
+  return [...found.map((pair) => dispatchCase(pair, apart ? real : undefined)), ...requested.flat()]
 }
 
 type Pair = { base: Base, real: CallRun, test: CallRun }

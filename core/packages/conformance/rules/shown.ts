@@ -34,8 +34,8 @@ export function shownCases ({ installed: { manifest } }: ProviderUnderTest, send
 
 function sentBy ({ call, result }: Prepared, service: ProvidedName, hasVendor: boolean): Sent[] {
   if (call.verb !== 'dispatch' || call.service !== service || result['outcome'] !== 'accepted') return []
-  const told = JSON.stringify(call.exchange.map(({ expect }) => expect))
-  return [{ request: call.request, tells: (text) => !hasVendor || told.includes(text) }]
+  const reported = JSON.stringify(call.exchange.map(({ expect }) => expect))
+  return [{ request: call.request, tells: (text) => !hasVendor || reported.includes(text) }]
 }
 
 function claimsOf (service: ProvidedName, capabilities: JsonObject): Claim[] {

@@ -41,11 +41,11 @@ function queryOf ({ call }: Prepared): Readonly<Record<string, unknown>> {
 function toldFaults ({ installed: { manifest } }: ProviderUnderTest, prepared: Prepared): string[] {
   const { url } = queryOf(prepared)
   if (typeof url !== 'string') return ['Its query has no "url": the address that the vendor is to be told.']
-  const told = prepared.call.exchange.some(({ expect }) => JSON.stringify(expect).includes(JSON.stringify(url).slice(1, -1)))
+  const reported = prepared.call.exchange.some(({ expect }) => JSON.stringify(expect).includes(JSON.stringify(url).slice(1, -1)))
   const { result } = prepared
   const fit = isRecord(result) ? readSubscription(result, manifest.settings) : { ok: true as const }
   return [
-    ...told ? [] : [`No request tells the vendor the address "${url}".`],
+    ...reported ? [] : [`No request tells the vendor the address "${url}".`],
     ...fit.ok ? [] : fit.problems.map(({ path, message }) => `${path} ${message}`.trim())
   ]
 }

@@ -133,10 +133,10 @@ async function amountFaults (subject: ProviderUnderTest, base: Base): Promise<Fi
 
 /** The dispatch of an invoice with a price; undefined where the fixture has no line with one, or a validation refuses it. */
 async function pricedTrial (subject: ProviderUnderTest, base: Base, one: Priced): Promise<Played & { parts: Part[] } | undefined> {
-  const asked = services[base.service].vocabulary === 'invoice' ? pricedAs(base.asked, one) : undefined
-  if (asked === undefined) return undefined
-  const trial = await tried(base, [{ place: whole, value: asked['data'] ?? {} }])
-  return trial.changes.length === 0 ? undefined : { parts: amountsOf(one, asked), ...await play(subject, base, trial) }
+  const requested = services[base.service].vocabulary === 'invoice' ? pricedAs(base.asked, one) : undefined
+  if (requested === undefined) return undefined
+  const trial = await tried(base, [{ place: whole, value: requested['data'] ?? {} }])
+  return trial.changes.length === 0 ? undefined : { parts: amountsOf(one, requested), ...await play(subject, base, trial) }
 }
 
 /** The data as one place: an amount changes the sums. */

@@ -26,7 +26,7 @@ export async function variedCases (subject: ProviderUnderTest, fit: readonly Pre
 }
 
 /** What came of a question: `shown`, the vendor can tell the values apart; `silent`, it cannot; `untold`, the dispatch ended before. */
-type Verdict = { told: 'shown' | 'untold' } | { told: 'silent' | 'wrong', why: string }
+type Verdict = { reported: 'shown' | 'untold' } | { reported: 'silent' | 'wrong', why: string }
 
 async function requestCase (subject: ProviderUnderTest, alike: readonly Base[]): Promise<Case> {
   const [first] = alike
@@ -39,18 +39,18 @@ async function requestCase (subject: ProviderUnderTest, alike: readonly Base[]):
     for (const { at, ask } of questionsOf(subject, base, noise)) {
       if (shown.has(at)) continue
       const verdict = await ask()
-      if (verdict.told === 'untold') continue
-      if (verdict.told === 'silent') silent.set(at, verdict.why)
-      if (verdict.told === 'wrong') wrong.add(verdict.why)
-      if (verdict.told !== 'silent') shown.add(at)
+      if (verdict.reported === 'untold') continue
+      if (verdict.reported === 'silent') silent.set(at, verdict.why)
+      if (verdict.reported === 'wrong') wrong.add(verdict.why)
+      if (verdict.reported !== 'silent') shown.add(at)
     }
   }
   return judged('varied', name, [...wrong, ...[...silent].filter(([at]) => !shown.has(at)).map(([, why]) => why)])
 }
 
 /** Whether the provider has declared that it ignores a field of a request. */
-function ignores ({ installed: { manifest }, service }: Base, { asked }: Pick<Answered, 'asked'>, at: string): boolean {
-  return ignoredIn(manifest.services[service]?.ignores ?? [], asked).some(({ at: place }) =>
+function ignores ({ installed: { manifest }, service }: Base, { asked: requested }: Pick<Answered, 'asked'>, at: string): boolean {
+  return ignoredIn(manifest.services[service]?.ignores ?? [], requested).some(({ at: place }) =>
     `${anywhere(at)}/`.startsWith(`${anywhere(place)}/`)
   )
 }
@@ -85,31 +85,33 @@ async function fieldVerdict (
     value,
     answered: await askWith(subject, base, [{ place: placeOf(at), value }, ...besideOf(at)])
   }))
-  const asked = tries.flatMap(({ value, answered }) => answered === undefined ? [] : [{ value, ...answered }])
-  const placesOf = (one: Asked, other: Asked): string[] => [
+  const requested = tries.flatMap(({ value, answered }) => answered === undefined ? [] : [{ value, ...answered }])
+  const placesOf = (one: Requested, other: Requested): string[] => [
     ...differing(one.facts, other.facts).filter((place) => !noise.has(place)),
     // A yes or no may be about the answer, such as whether it has a link.
     ...typeof one.value === 'boolean' && JSON.stringify(one.run.result) !== JSON.stringify(other.run.result) ? ['the answer'] : []
   ]
-  const pairs = asked.flatMap((one, index) => asked.slice(index + 1).map((other) => ({ one, other, places: placesOf(one, other) })))
+  const pairs = requested.flatMap((one, index) => requested.slice(index + 1).map((other) => ({ one, other, places: placesOf(one, other) })))
   const same = pairs.find(({ one, other, places }) => places.length === 0 && one.complete && other.complete)
   if (same !== undefined) {
-    if (isSettledBefore(same.one, same.other) || (ignores(base, same.one, at) && ignores(base, same.other, at))) return { told: 'untold' }
+    if (isSettledBefore(same.one, same.other) || (ignores(base, same.one, at) && ignores(base, same.other, at))) {
+      return { reported: 'untold' }
+    }
     return {
-      told: 'silent',
+      reported: 'silent',
       why: `${at}: ${shownValue(at, same.one.value)} and ${shownValue(at, same.other.value)} reach the vendor as the same. ${todo}`
     }
   }
   const unduly = pairs.find(({ one, other, places }) => places.length > 0 && ignores(base, one, at) && ignores(base, other, at))
   if (unduly !== undefined) {
     return {
-      told: 'wrong',
+      reported: 'wrong',
       why: `${at}: it is declared in "ignores", and a change of it reaches the vendor (${unduly.places[0] ?? ''}): take it out there.`
     }
   }
   const faults = pairs.flatMap(({ one, other, places }) => mixedUp({ at, name, one, other, places }))
-  if (faults[0] !== undefined) return { told: 'wrong', why: faults[0] }
-  return { told: pairs.some(({ places }) => places.length > 0) ? 'shown' : 'untold' }
+  if (faults[0] !== undefined) return { reported: 'wrong', why: faults[0] }
+  return { reported: pairs.some(({ places }) => places.length > 0) ? 'shown' : 'untold' }
 }
 
 /** What must be there besides to tell whether a field is mixed up with it: a blind copy beside an open one. */
@@ -121,17 +123,17 @@ const allOfThem = 'Send all of them, refuse in "limits" or "check" what is too m
 const todo = 'Send it, refuse it in "limits" or "check", or declare it in "ignores".'
 
 /** Whether both values are one for whoever makes the provider's request of them, such as two languages of which it knows neither. */
-function isSettledBefore (one: Asked, other: Asked): boolean {
+function isSettledBefore (one: Requested, other: Requested): boolean {
   return isDeepStrictEqual(one.asked, other.asked)
 }
 
-type Asked = Answered & { value: Json }
+type Requested = Answered & { value: Json }
 
 function mixedUp ({ at, name, one, other, places }: {
   at: string
   name: string
-  one: Asked
-  other: Asked
+  one: Requested
+  other: Requested
   places: readonly string[]
 }): string[] {
   const taken = takenFor(name, places)
@@ -152,11 +154,11 @@ function mixedUp ({ at, name, one, other, places }: {
 }
 
 /** The word of one choice that the vendor gets for the other one alone. */
-function wordFaults (at: string, one: Asked, other: Asked, places: readonly string[]): string[] {
-  const told = ({ facts }: Asked, { value }: Asked): boolean =>
+function wordFaults (at: string, one: Requested, other: Requested, places: readonly string[]): string[] {
+  const reported = ({ facts }: Requested, { value }: Requested): boolean =>
     places.some((place) => names(facts.get(place) ?? '', typeof value === 'string' ? value : ''))
   return [[one, other], [other, one]].flatMap(([mine, theirs]) =>
-    mine !== undefined && theirs !== undefined && told(mine, theirs) && !told(theirs, theirs) ?
+    mine !== undefined && theirs !== undefined && reported(mine, theirs) && !reported(theirs, theirs) ?
       [
         `${at}: ${JSON.stringify(mine.value)} reaches the vendor with the word of ${
           JSON.stringify(theirs.value)
@@ -171,13 +173,13 @@ async function severalVerdict (subject: ProviderUnderTest, base: Base, { at, ite
   if (answered === undefined) {
     const [first, ...more] = items
     return first === undefined || more.length === 0
-      ? { told: 'untold' }
+      ? { reported: 'untold' }
       : await severalVerdict(subject, base, { at, items: items.slice(0, -1), marks: marks.slice(0, -1) })
   }
   const lost = marks.findIndex((mark) => !reaches(mark, answered.facts))
-  if (lost < 0) return { told: 'shown' }
-  if (!answered.complete || ignores(base, answered, at)) return { told: 'untold' }
-  return { told: 'silent', why: `${at}: of ${items.length} given, number ${lost + 1} does not reach the vendor. ${allOfThem}` }
+  if (lost < 0) return { reported: 'shown' }
+  if (!answered.complete || ignores(base, answered, at)) return { reported: 'untold' }
+  return { reported: 'silent', why: `${at}: of ${items.length} given, number ${lost + 1} does not reach the vendor. ${allOfThem}` }
 }
 
 function reaches (mark: string | Buffer, facts: Facts): boolean {
@@ -195,18 +197,18 @@ function orderQuestions (subject: ProviderUnderTest, base: Base): Question[] {
   const ask = async (): Promise<Verdict> => {
     const [forwards, backwards, together] = await inTurn([[1, 2], [2, 1], [1, 1]],
       (orders) => askWith(subject, base, [{ place: placeOf(signers.at), value: ordered(orders) }]))
-    if (forwards === undefined || backwards === undefined) return { told: 'untold' }
-    const isTold = [backwards, together].every((other) => other === undefined || differing(forwards.facts, other.facts).length > 0)
-    if (isTold) {
+    if (forwards === undefined || backwards === undefined) return { reported: 'untold' }
+    const isReported = [backwards, together].every((other) => other === undefined || differing(forwards.facts, other.facts).length > 0)
+    if (isReported) {
       const [there, back] = [orderOf(forwards.facts, one, other), orderOf(backwards.facts, other, one)]
       const isRight = there.isNumbered && back.isNumbered ? there.isFirst && back.isFirst : there.isFirst || back.isFirst
       return isRight || !forwards.complete || !backwards.complete
-        ? { told: 'shown' }
-        : { told: 'wrong', why: `${at}: who signs second reaches the vendor as the first. Send the order as it is.` }
+        ? { reported: 'shown' }
+        : { reported: 'wrong', why: `${at}: who signs second reaches the vendor as the first. Send the order as it is.` }
     }
     return forwards.complete && backwards.complete && !ignores(base, forwards, at)
-      ? { told: 'silent', why: `${at}: one after the other, the other way round or together, the vendor gets the same. ${todo}` }
-      : { told: 'untold' }
+      ? { reported: 'silent', why: `${at}: one after the other, the other way round or together, the vendor gets the same. ${todo}` }
+      : { reported: 'untold' }
   }
   return [{ at, ask }]
 }
@@ -261,33 +263,33 @@ function lineQuestions (subject: ProviderUnderTest, base: Base): Question[] {
   const lines = async (): Promise<Verdict> => {
     const marks = ['zqalineqz', 'zqblineqz', 'zqclineqz']
     const answered = await askWith(subject, base, [{ place, value: whole(marks.map((mark, index) => lineOf(mark, index + 1, 10)), 60) }])
-    if (answered === undefined) return { told: 'untold' }
+    if (answered === undefined) return { reported: 'untold' }
     const found = marks.filter((mark) => reaches(mark, answered.facts))
     // A vendor's answer is that of the fixture, whose total is another one: the lines are sent before.
     return found.length === marks.length
-      ? { told: 'shown' }
+      ? { reported: 'shown' }
       : answered.complete || found.length > 0
-      ? { told: 'silent', why: `/data/lines: of ${marks.length} lines, ${found.length} reach the vendor. ${allOfThem}` }
-      : { told: 'untold' }
+      ? { reported: 'silent', why: `/data/lines: of ${marks.length} lines, ${found.length} reach the vendor. ${allOfThem}` }
+      : { reported: 'untold' }
   }
   const amounts = async (): Promise<Verdict> => {
     const [seven, twelve] = await inTurn([[7, 12], [12, 7]],
       ([quantity = 1, price = 1]) => askWith(subject, base, [{ place, value: whole([lineOf('zqalineqz', quantity, price)], 84) }]))
-    if (seven === undefined || twelve === undefined) return { told: 'untold' }
+    if (seven === undefined || twelve === undefined) return { reported: 'untold' }
     const places = differing(seven.facts, twelve.facts)
     const wrong = places.find((at) =>
       /(^|[^a-z])(qty|quantity)\W*$/i.test(at) && seven.facts.get(at) !== '7' && isSame(seven.facts.get(at), 12)
     )
     if (wrong !== undefined) {
       return {
-        told: 'wrong',
+        reported: 'wrong',
         why: `/data/lines/*/quantity: the price reaches the vendor in its place (${wrong}). Send each value under its own name.`
       }
     }
-    if (places.length > 0) return { told: 'shown' }
+    if (places.length > 0) return { reported: 'shown' }
     return seven.complete || reaches('zqalineqz', seven.facts)
-      ? { told: 'silent', why: `/data/lines/*/quantity: 7 at 12 and 12 at 7 reach the vendor as the same. ${todo}` }
-      : { told: 'untold' }
+      ? { reported: 'silent', why: `/data/lines/*/quantity: 7 at 12 and 12 at 7 reach the vendor as the same. ${todo}` }
+      : { reported: 'untold' }
   }
   return [{ at: '/data/lines/*', ask: lines }, { at: '/data/lines/*/quantity', ask: amounts }]
 }

@@ -71,9 +71,9 @@ async function wordOf ({ play }: ProviderUnderTest, prepared: Prepared): Promise
 
 /** The words of fixtures that tell a delivery status. */
 function mappedCases ({ fixtures: { questions } }: ProviderUnderTest, statuses: Words, returned: Returned): Case[] {
-  const told = new Map(questions.map(({ name, fixture: { becomes } }) => [name, becomes]))
-  return returned.filter(({ name }) => told.get(name) !== undefined).map(({ name, word = '' }) =>
-    judged('words', name, differs(`status of "${word}"`, told.get(name), statusOf(statuses, word) ?? 'unknown'))
+  const reported = new Map(questions.map(({ name, fixture: { becomes } }) => [name, becomes]))
+  return returned.filter(({ name }) => reported.get(name) !== undefined).map(({ name, word = '' }) =>
+    judged('words', name, differs(`status of "${word}"`, reported.get(name), statusOf(statuses, word) ?? 'unknown'))
   )
 }
 

@@ -74,7 +74,7 @@ await t.test('the password of a mail server is a secret', async (t) => {
 })
 
 await t.test('what a vendor suggests for a setting is shown by a fixture, and fits its form', async (t) => {
-  const told = async (change: (folder: string) => Promise<void>): Promise<unknown> => {
+  const reported = async (change: (folder: string) => Promise<void>): Promise<unknown> => {
     const folder = join(await directory(t), 'qonto')
     await cp(fileURLToPath(new URL('../../../../providers/qonto', import.meta.url)), folder, { recursive: true })
     await change(folder)
@@ -85,10 +85,10 @@ await t.test('what a vendor suggests for a setting is shown by a fixture, and fi
     const path = join(folder, file)
     await writeFile(path, (await readFile(path, 'utf8')).replace(from, to))
   }
-  t.same(await told(() => Promise.resolve()), [])
-  has(t, await told((folder) => rm(join(folder, 'fixtures/suggest.iban.json'))), [/write fixtures\/suggest\.iban\.json/])
-  has(t, await told(edit('api.ts', 'iban: value, name', 'name: value, name')), [/"values"|values/])
-  has(t, await told(edit('index.ts', 'suggestions: { iban: accounts },', '')), [/no suggestions for "iban"/])
+  t.same(await reported(() => Promise.resolve()), [])
+  has(t, await reported((folder) => rm(join(folder, 'fixtures/suggest.iban.json'))), [/write fixtures\/suggest\.iban\.json/])
+  has(t, await reported(edit('api.ts', 'iban: value, name', 'name: value, name')), [/"values"|values/])
+  has(t, await reported(edit('index.ts', 'suggestions: { iban: accounts },', '')), [/no suggestions for "iban"/])
 })
 
 await t.test('what a provider does with signers is declared, and shown by a fixture', async (t) => {
@@ -129,7 +129,7 @@ await t.test('the sign-in of a session needs no idempotency key, and changes not
       answer: { json: { id: 'm1' } }
     }
   ]
-  const told = async (entries: object[]): Promise<string[]> => {
+  const reported = async (entries: object[]): Promise<string[]> => {
     const folder = await provide(await directory(t), 'seated', {
       'index.js': `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
 export default defineProvider({
@@ -161,8 +161,8 @@ export default defineProvider({
     const { cases } = await runConformance(folder, { only: ['key', 'outcome'] })
     return [...new Set(cases.filter(({ status }) => status === 'failed').map(({ rule }) => rule))]
   }
-  t.strictSame(await told(exchange), [])
-  t.strictSame(await told(exchange.map(({ expect, answer }) => ({ expect, answer }))), ['outcome', 'key'], 'without a word of it')
+  t.strictSame(await reported(exchange), [])
+  t.strictSame(await reported(exchange.map(({ expect, answer }) => ({ expect, answer }))), ['outcome', 'key'], 'without a word of it')
 })
 
 await t.test('the kit reads a folder afresh each time', async (t) => {

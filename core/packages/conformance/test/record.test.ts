@@ -203,8 +203,8 @@ export default defineProvider({
 })`
   })
   vendor.on('POST /token', ({ body }) => {
-    const asked = new URLSearchParams(body.toString())
-    const isOurs = asked.get('code') === 'code-1' && hash('sha256', asked.get('code_verifier') ?? '', 'base64url') === challenge
+    const requested = new URLSearchParams(body.toString())
+    const isOurs = requested.get('code') === 'code-1' && hash('sha256', requested.get('code_verifier') ?? '', 'base64url') === challenge
     return isOurs
       ? { json: { access_token: access, refresh_token: refresh, expires_in: 3_600 } }
       : { status: 400, json: { error: 'invalid_grant' } }

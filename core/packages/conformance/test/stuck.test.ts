@@ -14,9 +14,9 @@ t.jobs = stuckAnimals.length
 for (const animal of stuckAnimals) {
   void t.test(`a provider that ${animal.name} fails "${animal.caught}", and the kit ends`, { buffered: true }, async (t) => {
     const { cases } = await runConformanceInChild(await breed(await directory(t), animal), { only: [animal.caught], stuckAfter })
-    const told = cases.map(({ name, why = '' }) => `${name}\n${why}`).join('\n')
+    const reported = cases.map(({ name, why = '' }) => `${name}\n${why}`).join('\n')
     t.same(cases.map(({ rule, status }) => [rule, status]), [[animal.caught, 'failed']])
-    t.ok(animal.why.test(told), told)
+    t.ok(animal.why.test(reported), reported)
   })
 }
 

@@ -115,8 +115,8 @@ for (const { name, provider, rule, why, changes, without = [] } of mistakes) {
     const folder = await mistaken(t, provider, changes)
     await Promise.all(without.map((fixture) => rm(join(folder, 'fixtures', `${fixture}.json`))))
     const { cases } = await runConformance(folder, { only: [rule] })
-    const told = cases.filter(({ status }) => status === 'failed').map((one) => `${one.name}\n${one.why ?? ''}`)
-    t.ok(told.some((text) => why.test(text)), `${String(why)} in ${JSON.stringify(told)}`)
+    const reported = cases.filter(({ status }) => status === 'failed').map((one) => `${one.name}\n${one.why ?? ''}`)
+    t.ok(reported.some((text) => why.test(text)), `${String(why)} in ${JSON.stringify(reported)}`)
   })
 }
 

@@ -7,8 +7,8 @@ import { breed, healthy } from '../../../../test/fixtures/zoo/breed.ts'
 // More than fifty providers, each with connections of its own (milliseconds).
 t.setTimeout(1_200_000)
 
-const told = ({ name, why = '' }: Case): string => `${name}\n${why}`
-const failed = (cases: readonly Case[]): string[] => cases.filter(({ status }) => status === 'failed').map(told)
+const reported = ({ name, why = '' }: Case): string => `${name}\n${why}`
+const failed = (cases: readonly Case[]): string[] => cases.filter(({ status }) => status === 'failed').map(reported)
 
 await t.test('the healthy provider of the zoo passes everything', async (t) => {
   const { provider, cases } = await runConformance(healthy)

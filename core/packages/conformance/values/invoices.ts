@@ -1,5 +1,5 @@
 import { decimalOf, isRecord, type Json, type JsonObject, minorDigits, Money, roundedTo, textOf } from '@dispatch/common'
-import type { Asked } from './places.ts'
+import type { Requested } from './places.ts'
 import type { Part } from './spellings.ts'
 
 /** An invoice over two of something, in a currency. */
@@ -20,8 +20,8 @@ const sums = ['allowances', 'charges', 'prepaidAmount', 'roundingAmount', 'amoun
 const ofLine = ['allowances', 'charges', 'priceQuantity', 'grossPrice', 'priceDiscount', 'total']
 
 /** What a fixture asks, with one line of this price, and the sums that follow; undefined where it has no line with a price. */
-export function pricedAs (asked: Asked, { currency, price }: Priced): Asked | undefined {
-  const { data } = asked
+export function pricedAs (requested: Requested, { currency, price }: Priced): Requested | undefined {
+  const { data } = requested
   const lines = isRecord(data) ? (data as JsonObject)['lines'] : undefined
   const [line] = Array.isArray(lines) ? lines as readonly Json[] : []
   if (!isRecord(data) || !isRecord(line) || line['unitPrice'] === undefined) return undefined
@@ -31,7 +31,7 @@ export function pricedAs (asked: Asked, { currency, price }: Priced): Asked | un
   const tax = roundedTo(net.mul(amountOf(line['taxRate'] ?? data['taxRate'] ?? 0)).div(100), digits)
   const given = { subtotal: net, taxAmount: tax }
   return {
-    ...asked,
+    ...requested,
     data: {
       ...without(data, sums),
       ...Object.fromEntries(Object.entries(given).flatMap(([name, sum]) => data[name] === undefined ? [] : [[name, sum.toFixed()]])),
@@ -48,7 +48,7 @@ export function pricedAs (asked: Asked, { currency, price }: Priced): Asked | un
 }
 
 /** The amounts that may reach the vendor: the price of one, and the total. */
-export function amountsOf ({ currency, price }: Priced, { data }: Asked): Part[] {
+export function amountsOf ({ currency, price }: Priced, { data }: Requested): Part[] {
   return [
     { at: '/data/lines/0/unitPrice', kind: 'amount', currency, expected: amountOf(price).toFixed() },
     { at: '/data/total', kind: 'amount', currency, expected: textOf(data ?? null, '/total') ?? '' }

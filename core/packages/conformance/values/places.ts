@@ -10,7 +10,7 @@ import { awkward, isAddressField, type Kind } from './awkward.ts'
 export type Place = { at: string, kind: Kind, index: number, own: Json | undefined, fits: (value: Json) => boolean, max: number }
 
 /** What a client may ask: the request of a fixture, and its `settings`. */
-export type Asked = JsonObject
+export type Requested = JsonObject
 
 /** The most characters of a text whose schema does not say it. */
 const usualMost = 1000
@@ -18,8 +18,8 @@ const usualMost = 1000
 const metadata = { type: 'object', additionalProperties: { type: 'string', maxLength: 150, pattern: '^[^\n]*$' } }
 
 /** The places of a request that have a kind, by the schemas of the service, of invoices and of the provider's settings of a request. */
-export function placesOf (service: ProvidedName, asked: Asked, settings: SettingsSchema): Place[] {
-  const { [service]: own, data, metadata: pairs, settings: given, document, attachments, inline } = asked
+export function placesOf (service: ProvidedName, requested: Requested, settings: SettingsSchema): Place[] {
+  const { [service]: own, data, metadata: pairs, settings: given, document, attachments, inline } = requested
   const found = [
     ...placesIn(own ?? {}, { at: `/${service}`, schema: fieldsOf(service), name: service }),
     ...services[service].vocabulary === 'invoice' ? placesIn(data ?? {}, { at: '/data', schema: invoice, name: 'data' }) : [],

@@ -6,7 +6,7 @@ import type { Prepared } from '../run/prepare.ts'
 import type { CallRun } from '../run/run.ts'
 import type { ProviderUnderTest } from '../run/subject.ts'
 import { type FixtureRequest, materialOf } from '../vendor/request.ts'
-import { type Asked, markOf, type Place } from './places.ts'
+import { markOf, type Place, type Requested } from './places.ts'
 import type { Part } from './spellings.ts'
 
 /** Another value at a place of a request. */
@@ -16,7 +16,7 @@ export type Change = { place: Place, value: Json }
 export type Trial = FixtureRequest & { requestSettings: JsonObject, changes: readonly Change[] }
 
 /** What a fixture asks, in which values are changed. */
-export type Base = { installed: InstalledProvider, prepared: Prepared, service: ProvidedName, asked: Asked }
+export type Base = { installed: InstalledProvider, prepared: Prepared, service: ProvidedName, asked: Requested }
 
 /** A fixture of an accepted first call; undefined for any other one. */
 export function baseOf (
@@ -32,8 +32,8 @@ export function baseOf (
 }
 
 /** The service, and the kind of document, letter or signature, which vendors do in ways of their own. */
-export function kindOf ({ service, asked }: Base): string {
-  const own = isRecord(asked[service]) ? asked[service] : {}
+export function kindOf ({ service, asked: requested }: Base): string {
+  const own = isRecord(requested[service]) ? requested[service] : {}
   return JSON.stringify([service, own['documentType'], own['mailType'], own['signatureType']])
 }
 
@@ -47,8 +47,8 @@ export async function tried (base: Base, changes: readonly Change[]): Promise<Tr
   return await tried(base, left.length < changes.length ? left : [])
 }
 
-function requestOf ({ installed, service, asked }: Base, changes: readonly Change[]): Omit<Trial, 'changes'> {
-  const { settings, ...request } = changes.reduce(changed, asked)
+function requestOf ({ installed, service, asked: requested }: Base, changes: readonly Change[]): Omit<Trial, 'changes'> {
+  const { settings, ...request } = changes.reduce(changed, requested)
   const { capabilities } = installed.manifest.services[service] ?? {}
   return {
     ...materialOf(service, request, { capabilities, content: undefined }),
@@ -91,8 +91,8 @@ function isNear (path: string, place: string): boolean {
   return `${place}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${place}/`)
 }
 
-function changed (asked: Asked, { place: { at: pointer, kind }, value }: Change): Asked {
-  const whole = structuredClone(asked)
+function changed (requested: Requested, { place: { at: pointer, kind }, value }: Change): Requested {
+  const whole = structuredClone(requested)
   const names = pointer.split('/').slice(1)
   const last = names.pop() ?? ''
   const holder = names.reduce<Record<string, Json>>((inner, name) => {

@@ -17,15 +17,15 @@ export type Due = { at: Date } | { problems: Problem[] }
  * When a request is sent: at its time, or now, or as soon as all windows are open after that. Problems have the paths of its fields.
  * `mayBeLate`: a time that is past means now.
  */
-export function dueAt (asked: RequestedSchedule, now: Date, windows: readonly Window[], mayBeLate = false): Due {
-  const from = asked.sendAt === undefined ? { at: now } : momentOf(asked.sendAt, asked.timeZone)
+export function dueAt (requested: RequestedSchedule, now: Date, windows: readonly Window[], mayBeLate = false): Due {
+  const from = requested.sendAt === undefined ? { at: now } : momentOf(requested.sendAt, requested.timeZone)
   if ('problems' in from) return from
-  if (asked.sendAt !== undefined && from.at <= now && !mayBeLate) {
+  if (requested.sendAt !== undefined && from.at <= now && !mayBeLate) {
     return problem('/sendAt', 'in_the_past', `This was before now (${now.toISOString()}): give a time that is to come, or leave it out.`)
   }
   const at = openFrom(from.at < now ? now : from.at, windows)
   if (at === undefined) {
-    return problem(asked.hours === undefined ? '/notBefore' : '/hours', 'never_open',
+    return problem(requested.hours === undefined ? '/notBefore' : '/hours', 'never_open',
       'No time is within these hours in all time zones of the recipient\'s country: give "timeZone", "notBefore" and "notAfter".')
   }
   if (at.getTime() - now.getTime() > maxAhead * day) {

@@ -122,29 +122,29 @@ await t.test('no limit of time is without an end: a lock, a statement, a transac
   const lost: Error[] = []
   const proxy = await silentProxy(t, url)
   const database = openDatabase({ connectionString: proxy.url }, { connections: 2, limits: quick, onError: (error) => lost.push(error) })
-  const asked = async (work: () => Promise<unknown>): Promise<object> => {
+  const requested = async (work: () => Promise<unknown>): Promise<object> => {
     const { reason, uncertain } = await work().then(() => ({ reason: 'done', uncertain: false }),
       (error: unknown) => error as DatabaseUnavailable)
     return { reason, uncertain }
   }
   const company = (statement: RawBuilder<unknown>) => () => database.company(2, (queries) => statement.execute(queries))
   await holding(url, 2, async () => {
-    t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'busy', uncertain: false }, 'a lock')
+    t.strictSame(await requested(company(sql`update credits set held = 0`)), { reason: 'busy', uncertain: false }, 'a lock')
   })
-  t.strictSame(await asked(company(sql`select pg_sleep(3600)`)), { reason: 'busy', uncertain: false }, 'a statement')
-  t.strictSame(await asked(() =>
+  t.strictSame(await requested(company(sql`select pg_sleep(3600)`)), { reason: 'busy', uncertain: false }, 'a statement')
+  t.strictSame(await requested(() =>
     database.company(2, async (queries) => {
       await sql`select from credits for update`.execute(queries)
       await pause(3 * quick.idle)
       await sql`select 1`.execute(queries)
     })
   ), { reason: 'away', uncertain: true }, 'a transaction')
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false }, 'has left its lock')
+  t.strictSame(await requested(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false }, 'has left its lock')
   proxy.silence()
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', uncertain: true }, 'an open connection')
-  has(t, await asked(() => database.ping()), { reason: 'away' }, 'and a new one')
+  t.strictSame(await requested(company(sql`update credits set held = 0`)), { reason: 'away', uncertain: true }, 'an open connection')
+  has(t, await requested(() => database.ping()), { reason: 'away' }, 'and a new one')
   proxy.speak()
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false }, 'and works again')
+  t.strictSame(await requested(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false }, 'and works again')
   await database.close()
 })
 

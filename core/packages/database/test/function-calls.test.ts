@@ -29,7 +29,7 @@ begin
 end $$`.execute(database.owner)
 const tell = async (company: number, number: number, more: object = {}): Promise<unknown> =>
   (await database.callFunction(company, 'tell', JSON.stringify({ number, company, ...more })))?.answer
-const told = async (): Promise<number[]> =>
+const reported = async (): Promise<number[]> =>
   (await sql<{ number: number }>`with gone as (delete from told returning number) select number from gone order by number`.execute(
     database.owner
   )).rows.map(({ number }) => number)
@@ -39,27 +39,27 @@ await t.test('calls of one company share a transaction, those of another one do 
   const [first, second, other] = answers
   t.strictSame(answers, [first, second, other, second, answers[4]])
   t.equal(new Set(answers).size, 4)
-  t.strictSame(await told(), [0, 1, 2, 3, 4])
+  t.strictSame(await reported(), [0, 1, 2, 3, 4])
 })
 
 await t.test('long calls share none', async (t) => {
   const long = { text: 'x'.repeat(200_000) }
   t.equal(new Set(await Promise.all([tell(1, 0, long), tell(1, 1, long), tell(1, 2, long)])).size, 3)
-  t.strictSame(await told(), [0, 1, 2])
+  t.strictSame(await reported(), [0, 1, 2])
 })
 
 await t.test('a call that the database refuses fails alone, and the others are made once', async (t) => {
   const [, refused, ...others] = await Promise.allSettled([tell(1, 0), tell(1, 1, { wrong: 'DC402' }), tell(1, 2), tell(1, 3)])
   has(t, refused, { status: 'rejected', reason: { code: 'DC402' } })
   t.ok(others.every(({ status }) => status === 'fulfilled'))
-  t.strictSame(await told(), [0, 2, 3])
+  t.strictSame(await reported(), [0, 2, 3])
 })
 
 await t.test('where the database is away, all of them fail, and none is made again', async (t) => {
   const [first, ...others] = await Promise.allSettled([tell(1, 0), tell(1, 1), tell(1, 2, { last: true })])
   t.equal(first.status, 'fulfilled')
   for (const other of others) t.ok(other.status === 'rejected' && other.reason instanceof DatabaseUnavailable)
-  t.strictSame(await told(), [0])
+  t.strictSame(await reported(), [0])
 })
 
 await t.test('a row that somebody has locked holds up its own call alone', async (t) => {
@@ -72,5 +72,5 @@ await t.test('a row that somebody has locked holds up its own call alone', async
     t.equal(await Promise.race([stuck, pause(10, 'waits')]), 'waits')
   })
   await free
-  t.strictSame(await told(), [0, 1, 2, 3])
+  t.strictSame(await reported(), [0, 1, 2, 3])
 })

@@ -8,14 +8,14 @@ import { DatabaseUnavailable } from '../unavailable.ts'
 await t.test('all that wait share the run that begins after them', async (t) => {
   let begun = 0
   let ends = Promise.withResolvers<undefined>()
-  const asked = createSharedRun(async () => {
+  const requested = createSharedRun(async () => {
     begun++
     await ends.promise
   }, { minInterval: 0 })
-  const [first, beside] = [asked(), asked()]
+  const [first, beside] = [requested(), requested()]
   await Promise.resolve()
   t.equal(begun, 1)
-  const later = [asked(), asked(), asked()]
+  const later = [requested(), requested(), requested()]
   await Promise.resolve()
   t.equal(begun, 1, 'the one under way may have begun before they asked')
   const { reject } = ends
@@ -26,7 +26,7 @@ await t.test('all that wait share the run that begins after them', async (t) => 
   ends.resolve(undefined)
   await Promise.all(later)
   t.equal(begun, 2)
-  await asked()
+  await requested()
   t.equal(begun, 3)
 })
 
@@ -41,19 +41,19 @@ await t.test('runs that are shared begin apart; who asks alone waits for nothing
       return Promise.resolve()
     }
   }
-  const asked = createSharedRun(() => {
+  const requested = createSharedRun(() => {
     runs++
     time += 50
     return Promise.resolve()
   }, { minInterval: 200, clock })
-  await asked()
-  await asked()
+  await requested()
+  await requested()
   t.same([runs, pauses], [2, []], 'alone')
-  await Promise.all([asked(), asked()])
+  await Promise.all([requested(), requested()])
   t.same([runs, pauses.splice(0)], [3, [150]], 'two at the same time')
-  await asked()
+  await requested()
   t.same([runs, pauses.splice(0)], [4, [150]], 'after two')
-  await asked()
+  await requested()
   t.same([runs, pauses], [5, []], 'alone again')
 })
 

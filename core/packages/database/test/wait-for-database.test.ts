@@ -10,16 +10,16 @@ const ofTheServer = (code: string): pg.DatabaseError => Object.assign(new pg.Dat
 const ofTheSystem = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' })
 
 /** Waits for a database that fails with each of the errors once, and tells how it ended and what the log said. */
-async function waited (...errors: Error[]): Promise<{ end: unknown, told: unknown[] }> {
-  const told: unknown[] = []
-  const log: Log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn: (facts) => told.push(facts) }
+async function waited (...errors: Error[]): Promise<{ end: unknown, reported: unknown[] }> {
+  const reported: unknown[] = []
+  const log: Log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn: (facts) => reported.push(facts) }
   const left = [...errors]
   const reach = (): Promise<void> => {
     const error = left.shift()
     return error === undefined ? Promise.resolve() : Promise.reject(error)
   }
   const end = await waitForDatabase({ reach }, { log }).then(() => 'works', (error: unknown) => error)
-  return { end, told }
+  return { end, reported }
 }
 
 const busy = new DatabaseUnavailable('busy', { cause: ofTheServer('55P03') })
@@ -32,18 +32,18 @@ await t.test('what passes by waiting is waited for, and told once in ten seconds
     new DatabaseUnavailable('read-only', { cause: ofTheServer('25006') }),
     busy
   ]) {
-    const { end, told } = await waited(error)
-    t.strictSame({ end, told }, { end: 'works', told: [{ reason: error.why ?? (error.cause as Error).message }] }, error.code)
+    const { end, reported } = await waited(error)
+    t.strictSame({ end, told: reported }, { end: 'works', told: [{ reason: error.why ?? (error.cause as Error).message }] }, error.code)
   }
-  t.equal((await waited(busy, busy)).told.length, 1)
+  t.equal((await waited(busy, busy)).reported.length, 1)
 })
 
 await t.test('what does not pass ends the wait', async (t) => {
   for (const cause of [ofTheServer('28P01'), ofTheServer('3D000'), ofTheSystem('EACCES')]) {
     const error = connectionError(cause)
-    const { end, told } = await waited(error)
+    const { end, reported } = await waited(error)
     t.equal(end, error)
-    t.strictSame(told, [])
+    t.strictSame(reported, [])
   }
   const fault = new TypeError('a fault of our own')
   t.equal((await waited(fault)).end, fault)

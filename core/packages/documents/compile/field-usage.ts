@@ -34,13 +34,13 @@ export function unreadFields (uses: FieldUsage, data: unknown): string[] {
   return found
 }
 
-/** `told`: the names of unread fields that were already found, by the place in the tree where they are missing. */
-function visit (uses: FieldUsage, value: unknown, at: string, told: Map<FieldUsage, Set<string>>, found: string[]): void {
+/** `reported`: the names of unread fields that were already found, by the place in the tree where they are missing. */
+function visit (uses: FieldUsage, value: unknown, at: string, reported: Map<FieldUsage, Set<string>>, found: string[]): void {
   if (uses.whole) return
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) visit(uses, value[index], pointer(at, index), told, found)
+    for (let index = 0; index < value.length; index++) visit(uses, value[index], pointer(at, index), reported, found)
   } else if (isRecord(value)) {
-    for (const name of Object.keys(value)) visitField(uses, name, value[name], at, told, found)
+    for (const name of Object.keys(value)) visitField(uses, name, value[name], at, reported, found)
   }
 }
 
@@ -49,15 +49,15 @@ function visitField (
   name: string,
   value: unknown,
   at: string,
-  told: Map<FieldUsage, Set<string>>,
+  reported: Map<FieldUsage, Set<string>>,
   found: string[]
 ): void {
   const child = uses.fields.get(name)
   if (child === undefined) {
-    const names = told.get(uses) ?? new Set()
+    const names = reported.get(uses) ?? new Set()
     if (!names.has(name)) found.push(pointer(at, name))
-    told.set(uses, names.add(name))
+    reported.set(uses, names.add(name))
   } else if (typeof value === 'object') {
-    visit(child, value, pointer(at, name), told, found)
+    visit(child, value, pointer(at, name), reported, found)
   }
 }

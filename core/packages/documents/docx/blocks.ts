@@ -118,8 +118,8 @@ function keyValues (block: KeyValuesBlock, width: number, setting: DocxContext):
 function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: DocxContext): Paragraph {
   const { image, align, alt } = block
   const ratio = image.width / image.height
-  const asked = block.width ?? (block.height === undefined ? image.width * 72 / 96 : block.height * ratio)
-  const width = Math.min(asked, columnWidth)
+  const requested = block.width ?? (block.height === undefined ? image.width * 72 / 96 : block.height * ratio)
+  const width = Math.min(requested, columnWidth)
   return { style: setting.paragraph, content: picture(image, { width, height: width / ratio, alt }, setting), align }
 }
 

@@ -14,18 +14,18 @@ export class CannotEdit extends Error {}
  */
 export function editText (yaml: string, ...edits: readonly TextEdit[]): string {
   if (edits.length === 0) return yaml
-  const wanted = edits.reduce(wantedAfter, valueOf(yaml))
+  const desired = edits.reduce(wantedAfter, valueOf(yaml))
   const edited = edits.reduce((text, edit) => edit.do === 'set' ? withField(text, edit.path, edit.value) : withList(text, edit), yaml)
   // What the text says now shows whether the edits were right: its author may have used what is not thought of here. It is read once for
   // all of them, for it is the parser that takes the time.
-  if (!isDeepStrictEqual(valueOf(edited), wanted)) throw new CannotEdit('the edit would change something else')
+  if (!isDeepStrictEqual(valueOf(edited), desired)) throw new CannotEdit('the edit would change something else')
   return edited
 }
 
 function wantedAfter (value: unknown, edit: TextEdit): unknown {
-  const wanted = changed(value, edit, edit.do === 'insert' ? itemOf(edit.text) : undefined)
-  if (wanted === undefined) throw new CannotEdit('there is no such place')
-  return wanted
+  const desired = changed(value, edit, edit.do === 'insert' ? itemOf(edit.text) : undefined)
+  if (desired === undefined) throw new CannotEdit('there is no such place')
+  return desired
 }
 
 /** An item of a list, as its author wrote it, from the left edge on: what `insert` takes. */

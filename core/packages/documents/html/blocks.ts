@@ -105,8 +105,8 @@ function image (
   { pictures, direction }: HtmlContext
 ): Element {
   const ratio = image.width / image.height
-  const asked = size.width === undefined ? size.height === undefined ? image.width : pixels(size.height) * ratio : pixels(size.width)
-  const width = Math.max(1, Math.round(Math.min(asked, columnWidth)))
+  const requested = size.width === undefined ? size.height === undefined ? image.width : pixels(size.height) * ratio : pixels(size.width)
+  const width = Math.max(1, Math.round(Math.min(requested, columnWidth)))
   const style = { display: 'inline-block', width, 'max-width': '100%', height: 'auto', border: 0 }
   return htmlElement('div', { style: { 'text-align': sideOf(align, direction) } }, [
     htmlElement('img', { src: `cid:${pictures.add(image).cid}`, width, alt, style })

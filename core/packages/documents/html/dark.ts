@@ -46,9 +46,9 @@ const [readable, glaring] = [4.5, 12]
 
 /** Mixes a colour with white until its contrast with dark paper is what it was with white paper. */
 function lightened (color: string): string {
-  const wanted = Math.min(glaring, Math.max(readable, contrast(color, paper.light)))
+  const desired = Math.min(glaring, Math.max(readable, contrast(color, paper.light)))
   const mixed = Array.from({ length: 21 }, (_, step) => mixedWithWhite(color, step / 20))
-  return mixed.find((candidate) => contrast(candidate, paper.dark) >= wanted) ?? paper.light
+  return mixed.find((candidate) => contrast(candidate, paper.dark) >= desired) ?? paper.light
 }
 
 function mixedWithWhite (color: string, share: number): string {

@@ -130,8 +130,8 @@ function keyValues (block: KeyValuesBlock, width: number, setting: LayoutContext
 function image (block: ImageBlock, columnWidth: number, setting: LayoutContext): Box {
   const { image, align } = block
   const ratio = image.width / image.height
-  const asked = block.width ?? (block.height === undefined ? image.width * 72 / 96 : block.height * ratio)
-  const width = Math.min(asked, columnWidth, setting.pageHeight / 2 * ratio)
+  const requested = block.width ?? (block.height === undefined ? image.width * 72 / 96 : block.height * ratio)
+  const width = Math.min(requested, columnWidth, setting.pageHeight / 2 * ratio)
   const height = width / ratio
   const indent = indentOf(width, columnWidth, align, setting.direction)
   return {

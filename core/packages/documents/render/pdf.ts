@@ -110,9 +110,9 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
       if (color !== fill) pdf.fillColor(color)
       fill = color
       const font = embedded(pdf, face)
-      const wanted = typeOperator(font, size)
-      if (wanted !== type) write(pdf, wanted)
-      type = wanted
+      const desired = typeOperator(font, size)
+      if (desired !== type) write(pdf, desired)
+      type = desired
       write(pdf, textOperators(font, text, size, x, y))
     },
     rule (x, y, width, thickness, color) {

@@ -18,8 +18,8 @@ export function include (given: TemplateSource, kept: KeptPartials): Included {
   const faults: Fault[] = []
   const { source, first } = withLayout(given, kept, faults)
   const partials: Record<string, IncludedPartial> = { ...first }
-  const wanted = [...namesIn(source, ''), ...Object.entries(first).flatMap(([name, { blocks }]) => namesIn(blocks, partAt(name)))]
-  for (const { name, path } of wanted) {
+  const desired = [...namesIn(source, ''), ...Object.entries(first).flatMap(([name, { blocks }]) => namesIn(blocks, partAt(name)))]
+  for (const { name, path } of desired) {
     if (Object.hasOwn(partials, name)) continue
     const partial = Object.hasOwn(kept, name) ? kept[name] : undefined
     if (partial?.kind !== 'partial') {
@@ -27,7 +27,7 @@ export function include (given: TemplateSource, kept: KeptPartials): Included {
       continue
     }
     partials[name] = { version: partial.version, blocks: partial.source.blocks }
-    wanted.push(...namesIn(partial.source.blocks, partAt(name)))
+    desired.push(...namesIn(partial.source.blocks, partAt(name)))
   }
   if (Object.keys(partials).length === 0) return { source, faults }
   const names = Object.keys(partials)

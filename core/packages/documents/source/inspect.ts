@@ -134,8 +134,8 @@ export function assetFaults ({ assets = {} }: Pick<TemplateSource, 'assets'>, dr
   const known = Object.keys(draft.assets)
   return Object.entries(assets).flatMap(([name, asset]) => {
     const path = pointer('/assets', name)
-    const wanted = assetName(asset)
-    if (wanted === undefined) {
+    const desired = assetName(asset)
+    if (desired === undefined) {
       return asset.startsWith('data:')
         ? []
         : [{
@@ -144,12 +144,12 @@ export function assetFaults ({ assets = {} }: Pick<TemplateSource, 'assets'>, dr
           message: 'Expected asset:<name>, a picture of the company (POST /api/v1/assets), or a data URI (data:image/png;base64,…).'
         }]
     }
-    return known.includes(wanted)
+    return known.includes(desired)
       ? []
       : [{
         path,
         code: 'unknown_asset',
-        message: `The company has no asset "${wanted}"${didYouMean(wanted, known)}: upload it with POST /api/v1/assets.`
+        message: `The company has no asset "${desired}"${didYouMean(desired, known)}: upload it with POST /api/v1/assets.`
       }]
   })
 }

@@ -265,8 +265,8 @@ void t.test('of any text, every character is drawn in a face that has it, or the
         // PDF/A permits no text in the glyph that stands for a missing one.
         && piece.face.font.layout(piece.text).glyphs.every(({ id }) => id !== 0)
       )
-      const wanted = Array.from(normalizeText(text).replaceAll(/[ \n\u061c\u200c-\u200f]/g, ''))
-      return isDrawn && shown.filter((character) => !/[ \u200c\u200d]/.test(character)).length === wanted.length
+      const desired = Array.from(normalizeText(text).replaceAll(/[ \n\u061c\u200c-\u200f]/g, ''))
+      return isDrawn && shown.filter((character) => !/[ \u200c\u200d]/.test(character)).length === desired.length
     } catch (error) {
       return error instanceof UnshowableText && error.characters.length > 0
     }

@@ -114,8 +114,8 @@ void t.test('any kind of PNG becomes the picture that it is, on white', (t) => {
   fc.assert(fc.property(unflat, (kind) => {
     const found = pixelsOf(pngFile(kind))
     return found.every((color, index) => {
-      const wanted = expected(kind, index % kind.width, Math.floor(index / kind.width))
-      return color.every((value, channel) => Math.abs(value - (wanted[channel] ?? -9)) <= 1)
+      const desired = expected(kind, index % kind.width, Math.floor(index / kind.width))
+      return color.every((value, channel) => Math.abs(value - (desired[channel] ?? -9)) <= 1)
     })
   }), { numRuns: 300 })
   t.end()

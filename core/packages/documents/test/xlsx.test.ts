@@ -226,9 +226,9 @@ void t.test('names of sheets are legal, whatever they are wanted to be, and none
         }),
         { maxLength: 8 }
       ),
-      (wanted) => {
-        const names = sheetNames(wanted)
-        return names.length === wanted.length && new Set(names.map((name) => name.toLowerCase())).size === names.length &&
+      (desired) => {
+        const names = sheetNames(desired)
+        return names.length === desired.length && new Set(names.map((name) => name.toLowerCase())).size === names.length &&
           names.every((name) =>
             name.length > 0 && name.length <= 31 && name.isWellFormed() && !/[[\]:*?/\\\p{Cc}]|^'|'$/u.test(name) &&
             name.toLowerCase() !== 'history'

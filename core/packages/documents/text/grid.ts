@@ -15,15 +15,15 @@ export function columnWidths (rows: readonly Row[], width: number): number[] | u
   const count = rows[0]?.length ?? 0
   const columns = Array.from({ length: count }, (_, index) => rows.map((row) => row[index] ?? ''))
   const free = width - columnGapSpaces * (count - 1)
-  const wanted = columns.map((texts) => longest(texts.flatMap(linesOf)))
-  if (sum(wanted) <= free) return wanted
+  const desired = columns.map((texts) => longest(texts.flatMap(linesOf)))
+  if (sum(desired) <= free) return desired
   const least = columns.map((texts) => longest(texts.flatMap((text) => linesOf(text).flatMap(wordsOf))))
-  return sum(least) > free ? undefined : shared(free - sum(least), wanted, least)
+  return sum(least) > free ? undefined : shared(free - sum(least), desired, least)
 }
 
 /** Distributes the spare width: columns that need little more get it first, so that only long texts break. */
-function shared (spare: number, wanted: readonly number[], least: readonly number[]): number[] {
-  const missing = wanted.map((width, index) => ({ index, width: width - (least[index] ?? 0) })).sort((a, b) => a.width - b.width)
+function shared (spare: number, desired: readonly number[], least: readonly number[]): number[] {
+  const missing = desired.map((width, index) => ({ index, width: width - (least[index] ?? 0) })).sort((a, b) => a.width - b.width)
   const widths = [...least]
   let left = spare
   for (const [done, { index, width }] of missing.entries()) {

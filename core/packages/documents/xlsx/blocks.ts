@@ -70,10 +70,10 @@ function text (
   range: ColumnRange,
   setting: SheetContext
 ): CellLine[] {
-  const asked = sized(own ?? size, setting)
+  const requested = sized(own ?? size, setting)
   return textLines(richTextOf(runs, setting.locale), {
     ...look,
-    size: asked,
+    size: requested,
     color,
     ...(align === 'start' ? {} : { align: sideOf(align, setting.direction) })
   }, range, setting)

@@ -33,11 +33,11 @@ export function splitRange (
   let [from, shared] = [range.from, 0]
   return shares.map((share, index) => {
     shared += share
-    const wanted = width * shared / total
+    const desired = width * shared / total
     // Every later part needs a column too.
     const latest = range.to - (shares.length - index - 1)
     const ends = Array.from({ length: latest - from }, (_, more) => from + 1 + more)
-    const distance = (to: number): number => Math.abs(widthOf({ from: range.from, to }, setting) - wanted)
+    const distance = (to: number): number => Math.abs(widthOf({ from: range.from, to }, setting) - desired)
     const to = index === shares.length - 1 ? range.to : ends.reduce((best, end) => distance(end) < distance(best) ? end : best)
     const part = { from, to }
     from = to

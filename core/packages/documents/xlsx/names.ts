@@ -2,9 +2,9 @@
 const longest = 31
 
 /** Names of sheets that Excel accepts: without special characters, not too long, unique and not reserved. */
-export function sheetNames (wanted: readonly string[]): string[] {
+export function sheetNames (desired: readonly string[]): string[] {
   const taken = new Set(['history'])
-  return wanted.map((name, index) => {
+  return desired.map((name, index) => {
     const clean = name.replaceAll(/[[\]:*?/\\\p{Cc}\p{Cs}\ufffe\uffff]+/gu, ' ').replaceAll(/\s+/g, ' ').replaceAll(/^[\s']+|[\s']+$/g, '')
     const free = firstFree(clean === '' ? `Sheet ${index + 1}` : clean, taken)
     taken.add(free.toLowerCase())

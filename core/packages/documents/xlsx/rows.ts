@@ -28,8 +28,8 @@ export function createRows (): Rows {
     links,
     count: () => count,
     height: () => sum,
-    add ({ cells, height: wanted }) {
-      const height = Math.min(maxHeight, wanted)
+    add ({ cells, height: desired }) {
+      const height = Math.min(maxHeight, desired)
       count++
       sum += height
       for (const placed of cells) note(placed, count)

@@ -16,8 +16,8 @@ export function lineHeight (size: number): number {
  * A text on its own lines. A text that is too long for the columns is wrapped in them, as one cell. In a right-to-left sheet, all texts
  * begin on the right.
  */
-export function textLines (words: RichText, asked: CellStyle, range: ColumnRange, { styles, ...setting }: SheetContext): CellLine[] {
-  const look: CellStyle = setting.direction === 'rtl' ? { align: 'right', ...asked } : asked
+export function textLines (words: RichText, requested: CellStyle, range: ColumnRange, { styles, ...setting }: SheetContext): CellLine[] {
+  const look: CellStyle = setting.direction === 'rtl' ? { align: 'right', ...requested } : requested
   const size = look.size ?? sheetSize
   const room = widthOf(range, setting) * sheetSize / size / (look.bold === true ? boldness : 1)
   return richTextLines(words).map((line) => {

@@ -158,28 +158,28 @@ function rulesOf (category: Category): EInvoiceRule[] {
 }
 
 function rateRules ({ code, family, name, rate, inCii }: Category, number: Taxed['number']): EInvoiceRule[] {
-  const rateIs = (wanted: Rate): EInvoiceRule =>
-    ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${wanted === 'none' ? 'left out' : wanted}.`, ({ invoice }) =>
+  const rateIs = (desired: Rate): EInvoiceRule =>
+    ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${desired === 'none' ? 'left out' : desired}.`, ({ invoice }) =>
       partsIn(invoice, code).filter((part) => part.number === number), ({ at }) => `${at}/taxRate`, ({ tax }) =>
-      isRate(tax.rate, wanted))
+      isRate(tax.rate, desired))
   return [...only(['UBL'], [rateIs(rate)]), ...only(['CII', 'FACTUR_X'], [rateIs(inCii?.[number] ?? rate)])]
 }
 
-function isRate (rate: Decimal | undefined, wanted: Rate): boolean {
-  if (wanted === 'none') return rate === undefined
-  if (wanted === '0') return rate?.isZero() === true
-  return rate !== undefined && (wanted === 'above 0' ? rate.gt(0) : rate.gte(0))
+function isRate (rate: Decimal | undefined, desired: Rate): boolean {
+  if (desired === 'none') return rate === undefined
+  if (desired === '0') return rate?.isZero() === true
+  return rate !== undefined && (desired === 'above 0' ? rate.gt(0) : rate.gte(0))
 }
 
-function sellerHas ({ seller, taxRepresentative }: EInvoiceModel, wanted: Category['seller']): boolean {
+function sellerHas ({ seller, taxRepresentative }: EInvoiceModel, desired: Category['seller']): boolean {
   const vatId = seller.vatId ?? taxRepresentative?.vatId
-  if (wanted === 'no VAT number') return vatId === undefined
-  return vatId !== undefined || (wanted === 'VAT or tax number' && seller.taxId !== undefined)
+  if (desired === 'no VAT number') return vatId === undefined
+  return vatId !== undefined || (desired === 'VAT or tax number' && seller.taxId !== undefined)
 }
 
-function customerHas ({ customer }: EInvoiceModel, wanted: Category['customer']): boolean {
-  if (wanted === 'no VAT number') return customer.vatId === undefined
-  return customer.vatId !== undefined || (wanted === 'VAT number or registration' && customer.registration !== undefined)
+function customerHas ({ customer }: EInvoiceModel, desired: Category['customer']): boolean {
+  if (desired === 'no VAT number') return customer.vatId === undefined
+  return customer.vatId !== undefined || (desired === 'VAT number or registration' && customer.registration !== undefined)
 }
 
 function reasonNeeded ({ code, family, name }: Category): EInvoiceRule {

@@ -5,13 +5,13 @@ import { currencies, isCurrency, minorDigits } from '../../common/currencies.ts'
 import { made } from '../../documents/test/support.ts'
 import { eInvoiceCurrencies } from '../model/codes.ts'
 import { pageDataOf } from '../write/write.ts'
-import { plain, told } from './support.ts'
+import { plain, reported } from './support.ts'
 
 void t.test('every currency that an e-invoice takes is one, and its page shows amounts in it', async (t) => {
   const { compiled } = await shipped('e-invoice')
   t.same([...eInvoiceCurrencies].filter((currency) => !isCurrency(currency)), [])
   for (const currency of eInvoiceCurrencies) {
-    t.same(told({ ...plain, currency }, 'FACTUR_X'), [], currency)
+    t.same(reported({ ...plain, currency }, 'FACTUR_X'), [], currency)
     t.doesNotThrow(() => compiled.resolve({ ...plain, currency }), currency)
   }
 })
@@ -41,12 +41,12 @@ void t.test('an amount that the currency does not have is refused, and none is c
   const yen = { ...plain, currency: 'JPY' }
   const line = { description: 'x', quantity: 3, unitPrice: '33.5', taxRate: 20 }
   for (const format of ['FACTUR_X', 'CII', 'UBL'] as const) {
-    const given = told({ ...yen, lines: [{ ...line, quantity: 1, unitPrice: '100.5', total: '100.5' }], prepaidAmount: '0.5' }, format)
+    const given = reported({ ...yen, lines: [{ ...line, quantity: 1, unitPrice: '100.5', total: '100.5' }], prepaidAmount: '0.5' }, format)
     t.same(given.filter((rule) => rule.includes('BR-DEC')), ['BR-DEC-16 /prepaidAmount', 'BR-DEC-23 /lines/0/total'], format)
   }
-  t.same(told({ ...yen, lines: [line] }, 'FACTUR_X'), [])
-  t.same(told({ ...yen, lines: [{ ...line, total: 101 }] }, 'CII'), [])
-  t.same(told({ ...yen, lines: [line] }, 'UBL'), ['PEPPOL-EN16931-R120 /lines/0/total'], 'Peppol takes 100.50 alone')
+  t.same(reported({ ...yen, lines: [line] }, 'FACTUR_X'), [])
+  t.same(reported({ ...yen, lines: [{ ...line, total: 101 }] }, 'CII'), [])
+  t.same(reported({ ...yen, lines: [line] }, 'UBL'), ['PEPPOL-EN16931-R120 /lines/0/total'], 'Peppol takes 100.50 alone')
   const page = pageDataOf({ ...yen, lines: [line, line], allowances: [{ percent: 5, reason: 'x', taxRate: 20 }] }, {
     format: 'FACTUR_X',
     currency: undefined

@@ -14,7 +14,7 @@ const statements = [{ code: 'PMT', text: '40 €' }, { code: 'PMD', text: '3 ×'
 /** What a French platform takes. */
 const french: JsonObject = { ...plain, eInvoiceProfile: 'EXTENDED_CTC_FR', seller, customer, statements, operationNature: 'SERVICES' }
 
-function told (data: JsonObject, format: EInvoiceFormat, rules?: 'FRANCE'): { problems: string[], warnings: string[] } {
+function reported (data: JsonObject, format: EInvoiceFormat, rules?: 'FRANCE'): { problems: string[], warnings: string[] } {
   const { problems, warnings } = checkEInvoice(data, { format, currency: 'EUR', rules }, '')
   const of = ({ code, path }: { code: string, path: string }): string => `${code} ${path}`
   return { problems: problems.map(of), warnings: warnings.map(of) }
@@ -80,7 +80,7 @@ const breaches: readonly (readonly [string, JsonObject])[] = [
 for (const [expected, change] of breaches) {
   void t.test(`${expected} is told for what breaks it`, (t) => {
     for (const format of ['CII', 'UBL'] as const) {
-      const found = told({ ...french, ...change }, format).problems.filter((one) => one.startsWith('BR-FR'))
+      const found = reported({ ...french, ...change }, format).problems.filter((one) => one.startsWith('BR-FR'))
       t.ok(found.includes(expected), found.join(', '))
     }
     t.end()
@@ -90,9 +90,9 @@ for (const [expected, change] of breaches) {
 void t.test('each rule of the platforms is broken here, and an invoice that breaks none passes', (t) => {
   const tested = new Set(breaches.map(([expected]) => expected.split(' ')[0]))
   t.strictSame(frenchRules.filter(({ id }) => !tested.has(id)).map(({ id }) => id), [])
-  for (const format of ['FACTUR_X', 'CII', 'UBL'] as const) t.strictSame(told(french, format), { problems: [], warnings: [] })
+  for (const format of ['FACTUR_X', 'CII', 'UBL'] as const) t.strictSame(reported(french, format), { problems: [], warnings: [] })
   const selfBilled = { ...french, type: 389, ...between }
-  t.strictSame(told(selfBilled, 'UBL'), { problems: [], warnings: [] })
+  t.strictSame(reported(selfBilled, 'UBL'), { problems: [], warnings: [] })
   t.equal(textAt(readXml(ublText(selfBilled)), 'InvoiceTypeCode'), '389')
   const id = { id: '1' }
   const unschemed: JsonObject = {
@@ -102,13 +102,13 @@ void t.test('each rule of the platforms is broken here, and an invoice that brea
     payee: { name: 'P', id: { id: '3' } },
     delivery: { location: id }
   }
-  t.strictSame(told(unschemed, 'UBL').problems,
+  t.strictSame(reported(unschemed, 'UBL').problems,
     ['/seller/id', '/customer/id/1', '/payee/id', '/delivery/location'].map((at) => `BR-FR-CO-10 ${at}/scheme`))
-  t.strictSame(told(unschemed, 'CII').problems, [])
+  t.strictSame(reported(unschemed, 'CII').problems, [])
   const noted = readXml(ublText({ ...french, ...between, notes: 'Thank you' }))
   t.equal(all(noted, 'Note').at(-1)?.text, '#BAR#B2B', 'platforms would read a note behind it as a part of it')
   const corrected = { ...french, type: 384, precedingInvoices: [{ number: 'F-0', date: '2026-01-01' }] }
-  t.strictSame(told(corrected, 'UBL'), { problems: [], warnings: [] })
+  t.strictSame(reported(corrected, 'UBL'), { problems: [], warnings: [] })
   t.end()
 })
 
@@ -117,14 +117,14 @@ void t.test('the rules are errors of the French profile and of French platforms,
   const abroad = { ...other, customer: plain.customer }
   const refused = 'BR-FR-02 /number'
   for (const format of ['CII', 'FACTUR_X'] as const) {
-    t.ok(told(other, format).warnings.includes(refused))
-    t.notOk(told(other, format).problems.includes(refused))
-    t.ok(told(other, format, 'FRANCE').problems.includes(refused))
-    t.strictSame(told(abroad, format, 'FRANCE'), { problems: [], warnings: [] }, 'a customer abroad')
+    t.ok(reported(other, format).warnings.includes(refused))
+    t.notOk(reported(other, format).problems.includes(refused))
+    t.ok(reported(other, format, 'FRANCE').problems.includes(refused))
+    t.strictSame(reported(abroad, format, 'FRANCE'), { problems: [], warnings: [] }, 'a customer abroad')
   }
-  t.ok(told({ ...french, ...abroad, eInvoiceProfile: 'EXTENDED_CTC_FR' }, 'CII').problems.includes(refused))
+  t.ok(reported({ ...french, ...abroad, eInvoiceProfile: 'EXTENDED_CTC_FR' }, 'CII').problems.includes(refused))
   const { eInvoiceProfile: __, ...unnamed } = french
-  t.ok(told(unnamed, 'UBL').warnings.includes('BR-FR-08 /businessProcess'), 'Peppol fixes the business process')
+  t.ok(reported(unnamed, 'UBL').warnings.includes('BR-FR-08 /businessProcess'), 'Peppol fixes the business process')
   t.end()
 })
 

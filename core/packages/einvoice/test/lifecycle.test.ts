@@ -157,11 +157,11 @@ void t.test('a seller who is paid says how much with each rate: of all of the in
 void t.test('a consumer, a customer abroad, and what cannot be said', (t) => {
   const process = (customer: JsonObject): string => sellerStatus({ ...french, customer }, saying(), made).status.process
   t.strictSame([process({ name: 'Ada', country: 'FR' }), process(plain.customer)], ['B2C', 'B2BINT'])
-  const told = (data: JsonObject, more: Partial<Saying> = {}): string[] =>
+  const reported = (data: JsonObject, more: Partial<Saying> = {}): string[] =>
     sellerStatus({ ...french, ...data }, saying(more), made).problems.map(({ code, path }) => `${code} ${path}`)
-  t.strictSame(told({}, { amounts: [{ rate: '20', amount: '1' }, { rate: '10', amount: '1' }] }), ['unknown_rate /amounts/1/rate'])
-  t.strictSame(told({ seller: { name: 'Acme', country: 'FR' } }), ['BR-FR-CDV-07 ', 'BR-FR-CDV-13 '])
-  t.strictSame(told({ type: '326' }), ['BR-FR-04 '])
+  t.strictSame(reported({}, { amounts: [{ rate: '20', amount: '1' }, { rate: '10', amount: '1' }] }), ['unknown_rate /amounts/1/rate'])
+  t.strictSame(reported({ seller: { name: 'Acme', country: 'FR' } }), ['BR-FR-CDV-07 ', 'BR-FR-CDV-13 '])
+  t.strictSame(reported({ type: '326' }), ['BR-FR-04 '])
   t.end()
 })
 
@@ -188,14 +188,14 @@ void t.test('a buyer approves, refuses or pays, by messages that are read as the
     recipients: [{ role: 'SE', id: siren('732829320'), name: 'Müller & Söhne', address: { id: '732829320', scheme: '0225' } }],
     details: [{ amounts: [{ kind: 'MPA', amount: '24.00', currency: 'EUR' }] }]
   })
-  const told = (saying: Omit<BuyerSaying, 'at'>, data: JsonObject = {}): string[] =>
+  const reported = (saying: Omit<BuyerSaying, 'at'>, data: JsonObject = {}): string[] =>
     says(saying, data).problems.map(({ code, path }) => `${code} ${path}`)
-  t.strictSame(told({ code: '210' }), ['BR-FR-CDV-15 /reasonCode'])
-  t.strictSame(told({ code: '210', reasonCode: 'JUSTIF_ABS' }), ['BR-FR-CDV-CL-09 /reasonCode'], 'a reason of another status')
-  t.strictSame(told({ code: '205', reasonCode: 'DOUBLON', amount: '1' }), [
+  t.strictSame(reported({ code: '210' }), ['BR-FR-CDV-15 /reasonCode'])
+  t.strictSame(reported({ code: '210', reasonCode: 'JUSTIF_ABS' }), ['BR-FR-CDV-CL-09 /reasonCode'], 'a reason of another status')
+  t.strictSame(reported({ code: '205', reasonCode: 'DOUBLON', amount: '1' }), [
     'not_of_this_status /reasonCode',
     'not_of_this_status /amount'
   ])
-  t.strictSame(told({ code: '205' }, { customer: { name: 'Ada', country: 'FR' } }), ['BR-FR-CDV-07 '], 'a buyer without a number')
+  t.strictSame(reported({ code: '205' }, { customer: { name: 'Ada', country: 'FR' } }), ['BR-FR-CDV-07 '], 'a buyer without a number')
   t.end()
 })

@@ -27,8 +27,8 @@ const germany: JsonObject = {
 
 function found (data: JsonObject, format: EInvoiceFormat): { problems: string[], warnings: string[] } {
   const { problems, warnings } = checkEInvoice(data, { format, currency: 'EUR' }, '')
-  const told = ({ code, path }: { code: string, path: string }): string => `${code} ${path}`
-  return { problems: problems.map(told), warnings: warnings.map(told) }
+  const reported = ({ code, path }: { code: string, path: string }): string => `${code} ${path}`
+  return { problems: problems.map(reported), warnings: warnings.map(reported) }
 }
 
 function written (data: JsonObject, format: EInvoiceFormat): Element {
@@ -85,8 +85,8 @@ void t.test('what the lines ask of the parties is asked where the page says it, 
   for (const [expected, change] of cases) {
     for (const eInvoiceProfile of ['MINIMUM', 'BASIC_WL']) {
       const data = { ...plain, ...change, eInvoiceProfile }
-      const isTold = (format: EInvoiceFormat): boolean => found(data, format).problems.includes(expected)
-      t.strictSame([isTold('FACTUR_X'), isTold('CII')], [true, false], `${expected} ${eInvoiceProfile}`)
+      const isReported = (format: EInvoiceFormat): boolean => found(data, format).problems.includes(expected)
+      t.strictSame([isReported('FACTUR_X'), isReported('CII')], [true, false], `${expected} ${eInvoiceProfile}`)
     }
   }
   t.end()
@@ -183,8 +183,8 @@ void t.test('what a profile cannot say is refused at its place; where the page i
   const basic = ['BT-41', 'BT-86', 'BG-24', 'BT-154', 'BT-159']
   const lost = (eInvoiceProfile: string, format: EInvoiceFormat): { problems: string[], warnings: string[] } => {
     const { problems, warnings } = checkEInvoice({ ...data, eInvoiceProfile }, { format, currency: 'EUR' }, '')
-    const ids = (told: readonly { message: string }[]): string[] =>
-      told.flatMap(({ message }) => /\((B[TG]-\d+)\)/.exec(message)?.[1] ?? [])
+    const ids = (reported: readonly { message: string }[]): string[] =>
+      reported.flatMap(({ message }) => /\((B[TG]-\d+)\)/.exec(message)?.[1] ?? [])
     return { problems: ids(problems), warnings: ids(warnings) }
   }
   t.strictSame(lost('BASIC', 'CII'), { problems: basic.slice(1), warnings: [] })
@@ -235,7 +235,7 @@ void t.test('no rule of Peppol or of Germany touches another profile, and each i
   }
   for (const eInvoiceProfile of eInvoiceProfiles.filter((name) => name !== 'PEPPOL' && name !== 'XRECHNUNG')) {
     for (const format of profiles[eInvoiceProfile].formats) {
-      t.strictSame(found({ ...broken, eInvoiceProfile }, format).problems.filter((told) => /^(PEPPOL|DE-R|BR-DE)/.test(told)), [])
+      t.strictSame(found({ ...broken, eInvoiceProfile }, format).problems.filter((reported) => /^(PEPPOL|DE-R|BR-DE)/.test(reported)), [])
     }
   }
   t.ok(found(broken, 'UBL').problems.includes('PEPPOL-EN16931-R005 /taxCurrency'))
@@ -309,7 +309,7 @@ void t.test('a seller has several ids, a payment several accounts, and zeros beh
     attachments: [{ id: 'A', content: 'PGEvPg==', mediaType: 'text/xml', filename: 'a.xml' }]
   }
   const isRefused = (eInvoiceProfile: string): boolean =>
-    found({ ...xml, eInvoiceProfile }, 'CII').problems.some((told) => told.startsWith('BR-CL-24'))
+    found({ ...xml, eInvoiceProfile }, 'CII').problems.some((reported) => reported.startsWith('BR-CL-24'))
   t.strictSame(['EN16931', 'XRECHNUNG', 'EXTENDED', 'EXTENDED_CTC_FR'].filter(isRefused), ['EN16931', 'XRECHNUNG'])
   t.end()
 })
@@ -351,9 +351,10 @@ const derived: readonly { id: string, from: string, level: typeof levels[number]
 ]
 
 void t.test('every term and group of EN 16931 has a place in the data, or follows from others', (t) => {
-  const told = new Set([...terms, ...derived].map(({ id }) => id))
+  const reported = new Set([...terms, ...derived].map(({ id }) => id))
   const numbered = (kind: string, last: number): string[] => Array.from({ length: last }, (_, index) => `${kind}-${index + 1}`)
-  t.strictSame([...numbered('BT', 165), ...numbered('BG', 32)].filter((id) => !told.has(id)), ['BT-4'], 'the norm has none of this number')
+  t.strictSame([...numbered('BT', 165), ...numbered('BG', 32)].filter((id) => !reported.has(id)), ['BT-4'],
+    'the norm has none of this number')
   t.ok(derived.every(({ id }) => !terms.some((term) => term.id === id)))
   t.end()
 })
@@ -385,7 +386,7 @@ function tables (): string {
 void t.test('the README has the tables that the code makes (GOLDEN=write)', async (t) => {
   const file = new URL('../README.md', import.meta.url)
   const [before = '', , after = ''] = (await readFile(file, 'utf8')).split(/(?<=<!-- made of the code -->\n)|(?=\n<!-- until here -->)/)
-  const wanted = `${before}${tables()}${after}`
-  if (process.env['GOLDEN'] === 'write') await writeFile(file, wanted)
-  t.equal(await readFile(file, 'utf8'), wanted)
+  const desired = `${before}${tables()}${after}`
+  if (process.env['GOLDEN'] === 'write') await writeFile(file, desired)
+  t.equal(await readFile(file, 'utf8'), desired)
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Json, JsonObject } from '../../common/json.ts'
 import type { EInvoiceFormat } from '../model/profiles.ts'
 import { baseRules, checkEInvoice, ruleSets } from '../rules/check.ts'
-import { ciiText, plain, told, ubl, ublText } from './support.ts'
+import { ciiText, plain, reported, ubl, ublText } from './support.ts'
 import { textAt } from './xml.ts'
 
 /** The data with a change: objects are merged, `null` removes a field, any other value replaces it. */
@@ -429,14 +429,14 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
 ]
 
 void t.test('a plain invoice with addresses and VAT numbers is an e-invoice in every format', (t) => {
-  for (const format of ['UBL', 'CII', 'FACTUR_X'] as const) t.strictSame(told(plain, format), [])
-  for (const data of [germany, denmark, netherlands, iceland, greece]) t.strictSame(told(changed(plain, data) as JsonObject), [])
+  for (const format of ['UBL', 'CII', 'FACTUR_X'] as const) t.strictSame(reported(plain, format), [])
+  for (const data of [germany, denmark, netherlands, iceland, greece]) t.strictSame(reported(changed(plain, data) as JsonObject), [])
   t.end()
 })
 
 for (const [expected, change, format = 'UBL'] of breaches) {
   void t.test(`${expected} is told for what breaks it (${format})`, (t) => {
-    const found = told(changed(plain, change) as JsonObject, format)
+    const found = reported(changed(plain, change) as JsonObject, format)
     t.ok(found.includes(expected), found.join(', '))
     t.ok(found.every((problem) => problem === expected || isKin(problem, expected)), found.join(', '))
     t.end()
@@ -559,23 +559,23 @@ void t.test('between French companies, what their platforms ask for is warned ab
 
 void t.test('what only some may send is taken from them', (t) => {
   const skonto = { ...germany, paymentTerms: '30 Tage netto\n#SKONTO#TAGE=14#PROZENT=2.00#' }
-  t.strictSame(told(changed(plain, skonto) as JsonObject), [])
+  t.strictSame(reported(changed(plain, skonto) as JsonObject), [])
   t.strictSame(textAt(ubl(changed(plain, skonto) as JsonObject), 'PaymentTerms/Note'), '30 Tage netto\n#SKONTO#TAGE=14#PROZENT=2.00#\n',
     'a line break behind a discount')
-  t.strictSame(told(changed(plain, { ...germany, type: 384 }) as JsonObject), [])
-  for (const format of ['UBL', 'CII'] as const) t.strictSame(told(changed(plain, italian) as JsonObject, format), [])
-  t.strictSame(told(changed(plain, line({ taxCategory: 'L', taxRate: 0 })) as JsonObject), [])
+  t.strictSame(reported(changed(plain, { ...germany, type: 384 }) as JsonObject), [])
+  for (const format of ['UBL', 'CII'] as const) t.strictSame(reported(changed(plain, italian) as JsonObject, format), [])
+  t.strictSame(reported(changed(plain, line({ taxCategory: 'L', taxRate: 0 })) as JsonObject), [])
   const formed = changed(plain, { seller: { legalForm: 'SARL' }, customer: { legalForm: 'S.L.', taxId: '7' } }) as JsonObject
   for (const text of [ublText(formed), ciiText(formed)]) {
     t.ok(text.includes('SARL') && !text.includes('S.L.') && !text.includes('>7<'), 'the legal form and tax number of the seller alone')
   }
   t.equal(textAt(ubl({ ...plain, type: 81 }), 'CreditNoteTypeCode'), '81')
-  t.strictSame(told({ ...plain, type: 81 }), [])
+  t.strictSame(reported({ ...plain, type: 81 }), [])
   t.end()
 })
 
 void t.test('what does not fit the vocabulary is told once, beside what breaks a rule', (t) => {
-  t.strictSame([...new Set(told(changed(plain, { date: 14, number: ' ' }) as JsonObject))], ['type /date', 'BR-02 /number'])
+  t.strictSame([...new Set(reported(changed(plain, { date: 14, number: ' ' }) as JsonObject))], ['type /date', 'BR-02 /number'])
   t.strictSame(checkEInvoice(plain, { format: 'UBL', currency: undefined }, '').problems.map(({ code }) => code), ['BR-05'])
   t.end()
 })
@@ -610,14 +610,14 @@ const accepted: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
 
 for (const [rule, change, format = 'UBL'] of accepted) {
   void t.test(`accepted: ${rule}`, (t) => {
-    t.strictSame(told(changed(plain, change) as JsonObject, format), [])
+    t.strictSame(reported(changed(plain, change) as JsonObject, format), [])
     t.end()
   })
 }
 
 void t.test('XI and 1A are countries in every format', (t) => {
   for (const format of ['UBL', 'CII', 'FACTUR_X'] as const) {
-    for (const country of ['XI', '1A']) t.strictSame(told(changed(plain, { customer: { country } }) as JsonObject, format), [])
+    for (const country of ['XI', '1A']) t.strictSame(reported(changed(plain, { customer: { country } }) as JsonObject, format), [])
   }
   t.end()
 })
@@ -640,7 +640,7 @@ void t.test('a card is in the e-invoice beside bank details, which are left out;
   const paid = { ...plain, payment: { card: { number: '1234' } }, bankDetails }
   const advised = (data: JsonObject): string[] =>
     checkEInvoice(data, { format: 'UBL', currency: 'EUR' }, '').warnings.map(({ code, path }) => `${code} ${path}`)
-  t.strictSame(told(paid), [])
+  t.strictSame(reported(paid), [])
   t.equal(textAt(ubl(paid), 'PaymentMeans/PaymentMeansCode'), '48')
   t.equal(textAt(ubl(paid), 'PaymentMeans/CardAccount/PrimaryAccountNumberID'), '1234')
   t.strictSame(advised(paid), ['other_means /bankDetails'])

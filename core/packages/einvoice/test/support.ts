@@ -19,7 +19,7 @@ export const plain = {
 } as const satisfies JsonObject
 
 /** `id path` of every problem, with the path below the data. */
-export function told (data: JsonObject, format: EInvoiceFormat = 'UBL'): string[] {
+export function reported (data: JsonObject, format: EInvoiceFormat = 'UBL'): string[] {
   return checkEInvoice(data, { format, currency: 'EUR' }, '').problems.map(({ code, path }) => `${code} ${path}`)
 }
 

@@ -32,9 +32,9 @@ export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
   const totals = totalsOf(invoice)
   const { level, conformance } = profiles[invoice.profile]
   // The sums are those of the whole, of which a small profile tells less.
-  const told = reaches(level, 'EN16931') ? invoice : modelOf(sayable(data, level), reading)
+  const reported = reaches(level, 'EN16931') ? invoice : modelOf(sayable(data, level), reading)
   const write = reading.format === 'UBL' ? writeUbl : writeCii
-  return { xml: write(told, totals), conformance, data: () => completed(data, invoice, totals) }
+  return { xml: write(reported, totals), conformance, data: () => completed(data, invoice, totals) }
 }
 
 /** The data of an e-invoice for its page. */

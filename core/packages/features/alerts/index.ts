@@ -43,6 +43,6 @@ export default defineFeature({
     'alert.removed': { en: en.auditAlertRemoved, fr: fr.auditAlertRemoved },
     'alert.tried': { en: en.auditAlertTried, fr: fr.auditAlertTried }
   },
-  work: ({ alerts: told, log }) => workOnAlerts(told, log),
+  work: ({ alerts: reported, log }) => workOnAlerts(reported, log),
   isolation: fillAlerts
 })

@@ -56,20 +56,20 @@ const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly s
     return shown(marketplace, code)
   },
   async install (marketplace, args, values) {
-    const { code, version } = await wanted(marketplace, args, values)
+    const { code, version } = await desired(marketplace, args, values)
     return changed(marketplace, [code], () => marketplace.install(code, { version, consent: consentOf(values) }, stamp()))
   },
   async upgrade (marketplace, args, values) {
-    const { code, version } = await wanted(marketplace, args, values)
+    const { code, version } = await desired(marketplace, args, values)
     if (version === undefined) throw new Error('It is "upgrade <code> --version <version>".')
-    const asked = { version, consent: consentOf(values), force: isForced(values) }
+    const requested = { version, consent: consentOf(values), force: isForced(values) }
     await tellForced(marketplace, code, { change: 'upgrade', version }, values)
-    return changed(marketplace, [code], () => marketplace.upgrade(code, asked, stamp()))
+    return changed(marketplace, [code], () => marketplace.upgrade(code, requested, stamp()))
   },
   async rollback (marketplace, args, values) {
     await tellForced(marketplace, codeIn(args), { change: 'rollback', version: values.version }, values)
-    const asked = { version: values.version, force: isForced(values) }
-    return changed(marketplace, args, (code) => marketplace.rollBack(code, asked, stamp()))
+    const requested = { version: values.version, force: isForced(values) }
+    return changed(marketplace, args, (code) => marketplace.rollBack(code, requested, stamp()))
   },
   async effects (marketplace, [code = '', ...change], values) {
     return weighed(marketplace, codeIn([code]), askedIn(change, values))
@@ -97,7 +97,7 @@ function added (marketplace: Marketplace, npm: string, { registry, publisher }: 
 }
 
 /** The adapter and the version that are to be installed: of what is here or in a catalog, or of a registry of npm. */
-async function wanted (
+async function desired (
   marketplace: Marketplace,
   args: readonly string[],
   values: Values
@@ -168,8 +168,8 @@ async function changed (marketplace: Marketplace, args: readonly string[], chang
   return shown(marketplace, code)
 }
 
-async function weighed (marketplace: Marketplace, code: string, asked: RequestedChange): Promise<AdapterEffects> {
-  return effectsView(await marketplace.effects(code, asked, new Date()), asked)
+async function weighed (marketplace: Marketplace, code: string, requested: RequestedChange): Promise<AdapterEffects> {
+  return effectsView(await marketplace.effects(code, requested, new Date()), requested)
 }
 
 function isForced ({ force = [] }: Values): boolean {
@@ -183,10 +183,10 @@ const refusals: readonly string[] = ['not_found', 'conflict', 'consent_required'
  * Before a change that is forced, beside what is asked for: whom it stops. Where that cannot be told, it must be forced twice. Throws an
  * Error then.
  */
-async function tellForced (marketplace: Marketplace, code: string, asked: RequestedChange, { force = [] }: Values): Promise<void> {
+async function tellForced (marketplace: Marketplace, code: string, requested: RequestedChange, { force = [] }: Values): Promise<void> {
   if (force.length === 0) return
   try {
-    const { effects } = await weighed(marketplace, code, asked)
+    const { effects } = await weighed(marketplace, code, requested)
     for (const effect of effects) if (effect.how === 'stopped') console.error(effectLine(effect))
   } catch (error) {
     if (error instanceof DispatchError && refusals.includes(error.word)) return

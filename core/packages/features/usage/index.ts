@@ -49,10 +49,10 @@ export default defineFeature({
     'budget.changed': { en: en.auditBudgetChanged, fr: fr.auditBudgetChanged },
     'budget.removed': { en: en.auditBudgetRemoved, fr: fr.auditBudgetRemoved }
   },
-  work ({ log, usage: counted, budgets: told }) {
+  work ({ log, usage: counted, budgets: reported }) {
     const work = new AsyncDisposableStack()
     work.use(workOnUsage(counted, log))
-    work.use(workOnBudgets(told, log))
+    work.use(workOnBudgets(reported, log))
     return work
   },
   isolation: fillUsage

@@ -70,12 +70,12 @@ await t.test('a large file is checked as a small one is', async (t) => {
   for (const way of [files.stream, files.check]) has(t, await failed(way(stored)), { name: 'FileDamaged', message: /has 360001 bytes/ })
 })
 
-for (const [what, [damage, told]] of Object.entries(damages)) {
+for (const [what, [damage, reported]] of Object.entries(damages)) {
   await t.test(`of a file ${what} nobody gets a byte`, async (t) => {
     const { path, files } = await begin(t)
     await files.put(file.key, bytes)
     await damage(path)
-    for (const way of [files.stream, files.check]) has(t, await failed(way(file)), { name: 'FileDamaged', message: told })
+    for (const way of [files.stream, files.check]) has(t, await failed(way(file)), { name: 'FileDamaged', message: reported })
   })
 }
 

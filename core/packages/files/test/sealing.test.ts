@@ -105,12 +105,12 @@ const damages: Record<string, [damage: (path: string) => Promise<void>, told: Re
   ]
 }
 
-for (const [what, [damage, told]] of Object.entries(damages)) {
+for (const [what, [damage, reported]] of Object.entries(damages)) {
   await t.test(`of a sealed file ${what} nobody gets a byte`, async (t) => {
     const { path, files } = await begin(t)
     await files.put(file.key, bytes)
     await damage(path)
-    for (const way of [files.stream, files.check]) has(t, await failed(way(file)), { name: 'FileDamaged', message: told })
+    for (const way of [files.stream, files.check]) has(t, await failed(way(file)), { name: 'FileDamaged', message: reported })
   })
 }
 
@@ -121,11 +121,11 @@ await t.test('a file that an earlier build has sealed is said to be one, and is 
   t.equal(stored[7], 2, 'the layout')
   stored[7] = 1
   await writeFile(path, stored)
-  const told = { name: 'FileDamaged', message: /was sealed by an earlier build, and this one opens no such file/ }
-  for (const way of [files.stream, files.check]) has(t, await failed(way(file)), told)
+  const reported = { name: 'FileDamaged', message: /was sealed by an earlier build, and this one opens no such file/ }
+  for (const way of [files.stream, files.check]) has(t, await failed(way(file)), reported)
   t.ok(isSealed(stored))
   const found = failed(gathered(opened(keys.find, file.key, Readable.from(inPieces(stored, [3, 4, 1, 20])))))
-  has(t, await found, told)
+  has(t, await found, reported)
   stored[7] = 3
   t.notOk(isSealed(stored), 'no layout that there has been')
 })

@@ -147,8 +147,8 @@ function findingNothing (http: Http): Http {
 
 /** An object with an empty list in each place where the provider wants a value; undefined where it wants none. */
 async function emptyLists<Value> (fits: FitToReply<Value>): Promise<Fit<Value> | undefined> {
-  const wanted = await fits({})
-  return wanted.ok ? undefined : await fits(Object.fromEntries(wanted.problems.map(({ path }) => [path.slice(1), []])))
+  const desired = await fits({})
+  return desired.ok ? undefined : await fits(Object.fromEntries(desired.problems.map(({ path }) => [path.slice(1), []])))
 }
 
 /** What is sent or written in other ways than HTTP, in the same form. */

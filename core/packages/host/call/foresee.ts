@@ -16,21 +16,21 @@ import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-ch
 export function problemsForeseen (
   { code, manifest, checks }: Pick<InstalledProvider, 'code' | 'manifest' | 'checks'>,
   service: ServiceName,
-  asked: JsonObject,
+  requested: JsonObject,
   known: Known<JsonObject, JsonObject>,
   { account, redactor = nothingToHide }: OfConfiguration = {}
 ): Problem[] | Promise<Problem[]> {
-  const broken = breaches(manifest.services[service]?.limits ?? [], { ...asked, settings: known.requestSettings })
-  const told = (message: string): string => `The provider "${code}" does not accept this. ${message}`
+  const broken = breaches(manifest.services[service]?.limits ?? [], { ...requested, settings: known.requestSettings })
+  const reported = (message: string): string => `The provider "${code}" does not accept this. ${message}`
   const problems = (objections: readonly Objection[]): Problem[] => [
-    ...broken.map(({ path, message }) => ({ path, code: 'not_supported_by_provider', message: told(message) })),
+    ...broken.map(({ path, message }) => ({ path, code: 'not_supported_by_provider', message: reported(message) })),
     ...objections.length === 0 ? [] : redacted(objections, redactor()).map(({ at: path, code, message }) => ({
       path,
       code,
-      message: told(message)
+      message: reported(message)
     }))
   ]
-  const objections = runAs({ provider: code }, () => objectionsOf(checks[service], asked, known, { account, redactor }))
+  const objections = runAs({ provider: code }, () => objectionsOf(checks[service], requested, known, { account, redactor }))
   return objections instanceof Promise ? objections.then(problems) : problems(objections)
 }
 
@@ -40,13 +40,13 @@ function redacted (objections: readonly Objection[], { text }: Redactor): Object
 
 function objectionsOf (
   check: AnyProviderCheck | undefined,
-  asked: JsonObject,
+  requested: JsonObject,
   known: Known<JsonObject, JsonObject>,
   { account, redactor }: { account: string | undefined, redactor: () => Redactor }
 ): ReturnType<AnyProviderCheck> {
   const thrown = (error: unknown): readonly Objection[] => thrownObjections(error, redactor())
   try {
-    const objections = check?.(structuredClone(asked), structuredClone(known), account) ?? []
+    const objections = check?.(structuredClone(requested), structuredClone(known), account) ?? []
     return objections instanceof Promise ? objections.catch(thrown) : objections
   } catch (error) {
     return thrown(error)

@@ -35,11 +35,11 @@ const fitRecipients = compile(Type.Object({
 export async function callRecipients (
   installed: InstalledProvider,
   service: ServiceName,
-  asked: ElectronicAddress,
+  requested: ElectronicAddress,
   context: CallContext,
   limits: CallLimits
 ): Promise<Directed> {
-  const called = await invoke(installed, service, 'recipients', asked, context, limits)
+  const called = await invoke(installed, service, 'recipients', requested, context, limits)
   if ('outcome' in called) {
     return { result: 'cannot_be_asked', message: called.error.message, away: called.outcome !== 'rejected' }
   }

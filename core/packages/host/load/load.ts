@@ -131,7 +131,7 @@ function checksOf (definition: unknown): ProviderChecks {
     const check = field(service, 'check')
     if (!isVerb(check)) return []
     const bound = check.bind(service) as unknown as AnyProviderCheck
-    return [[name, (asked, known) => bound(asked, known)]]
+    return [[name, (requested, known) => bound(requested, known)]]
   }))
 }
 

@@ -27,8 +27,8 @@ export function carriesFaults (carries: ManifestCarries, base: string): Problem[
 }
 
 /** The pointers of what a request's document carries, each with whether the vendor makes it by itself. */
-export function carriedIn (carries: ManifestCarries, asked: JsonObject): { at: string, made: boolean }[] {
-  return carries.filter((group) => isMeant(group, asked)).flatMap(({ at, made = false }) => at.map((place) => ({ at: place, made })))
+export function carriedIn (carries: ManifestCarries, requested: JsonObject): { at: string, made: boolean }[] {
+  return carries.filter((group) => isMeant(group, requested)).flatMap(({ at, made = false }) => at.map((place) => ({ at: place, made })))
 }
 
 /** The fields below a place of the data, by name; the level of lists is skipped. A leaf stands for all below it. */
@@ -55,10 +55,10 @@ function grow (tree: Tree, [name, ...rest]: readonly string[]): void {
  * JSON pointers into the data of what is given and not carried; only the outermost of each, and of a list the first item that has it.
  * `unshown`: what our own document does not show either, which nobody misses.
  */
-export function uncarriedFields (carries: ManifestCarries, asked: JsonObject, unshown: readonly string[]): string[] {
+export function uncarriedFields (carries: ManifestCarries, requested: JsonObject, unshown: readonly string[]): string[] {
   const found = new Map<string, string>()
   const hidden = new Set(unshown)
-  visit(asked['data'] ?? {}, treeOf(carriedIn(carries, asked).map(({ at }) => at)), '', '')
+  visit(requested['data'] ?? {}, treeOf(carriedIn(carries, requested).map(({ at }) => at)), '', '')
   return [...found.values()].filter((path) => !isBelow(path, hidden))
 
   function visit (value: Json, tree: Tree, path: string, shape: string): void {

@@ -98,7 +98,7 @@ export type Recipient = ElectronicAddress & { readonly name?: string, readonly s
  * Asks the vendor's directory at which addresses somebody receives e-invoices: of an address in it itself, or of whom a number names, such
  * as a SIREN. No recipients: the directory has been asked and knows nobody by that. What it is not about, the verb refuses (`refused`).
  */
-export type FindRecipients<Call> = (asked: ElectronicAddress, context: Call) => Promise<{ recipients: readonly Recipient[] }>
+export type FindRecipients<Call> = (requested: ElectronicAddress, context: Call) => Promise<{ recipients: readonly Recipient[] }>
 
 /** An e-invoice that somebody has sent to the customer of the vendor. `id`: the vendor's, of its file; `at`: when it came (ISO 8601). */
 export type Received = { readonly id: string, readonly at?: string }

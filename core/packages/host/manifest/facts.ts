@@ -68,24 +68,24 @@ export function redirectNames (declared: readonly Readonly<Record<string, Fact>>
 }
 
 /** What an answer says of declared facts, and the names of those that it does not say, or not in a form that fits. */
-type Told = { facts: Facts, lacking: string[] }
+type Reported = { facts: Facts, lacking: string[] }
 
 /** The facts that a redirect brought, by the parameters of its address. */
-export function factsOfRedirect (declared: Readonly<Record<string, Fact>>, query: Readonly<Record<string, string>>): Told {
-  return told(declared, ({ redirect }) => redirect !== undefined,
+export function factsOfRedirect (declared: Readonly<Record<string, Fact>>, query: Readonly<Record<string, string>>): Reported {
+  return reported(declared, ({ redirect }) => redirect !== undefined,
     ({ redirect = '' }) => Object.hasOwn(query, redirect) ? query[redirect] : undefined)
 }
 
 /** The facts in the answer with a token. */
-export function factsOfToken (declared: Readonly<Record<string, Fact>>, answer: Json): Told {
-  return told(declared, ({ token }) => token !== undefined, ({ token = '' }) => textOf(answer, token))
+export function factsOfToken (declared: Readonly<Record<string, Fact>>, answer: Json): Reported {
+  return reported(declared, ({ token }) => token !== undefined, ({ token = '' }) => textOf(answer, token))
 }
 
-function told (
+function reported (
   declared: Readonly<Record<string, Fact>>,
   isMeant: (fact: Fact) => boolean,
   read: (fact: Fact) => string | undefined
-): Told {
+): Reported {
   const all = Object.entries(declared).filter(([, fact]) => isMeant(fact)).map(([name, fact]) => [name, factIn(fact, read(fact))] as const)
   return {
     facts: Object.fromEntries(all.flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),

@@ -26,6 +26,6 @@ export function ignoresFaults (ignores: ManifestIgnores, base: string): Problem[
 }
 
 /** The pointers of what is ignored in a request, each with the reason. */
-export function ignoredIn (ignores: ManifestIgnores, asked: JsonObject): { at: string, because?: string | undefined }[] {
-  return ignores.filter((group) => isMeant(group, asked)).flatMap(({ at, because }) => at.map((place) => ({ at: place, because })))
+export function ignoredIn (ignores: ManifestIgnores, requested: JsonObject): { at: string, because?: string | undefined }[] {
+  return ignores.filter((group) => isMeant(group, requested)).flatMap(({ at, because }) => at.map((place) => ({ at: place, because })))
 }

@@ -47,9 +47,9 @@ function invalidSchemaProblems (schema: Json, path: string): Problem[] {
 }
 
 /** The limits that a request breaks, each with its place in the request. */
-export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] {
-  return limits.filter((limit) => isMeant(limit, asked)).flatMap(({ at, fits, because }) =>
-    placesAt(asked, at).flatMap(({ path, value }) => {
+export function breaches (limits: ManifestLimits, requested: JsonObject): Problem[] {
+  return limits.filter((limit) => isMeant(limit, requested)).flatMap(({ at, fits, because }) =>
+    placesAt(requested, at).flatMap(({ path, value }) => {
       const fit = fits === false
         ? { ok: false as const, problems: [{ path, code: 'not_taken', message: 'Leave it out.' }] }
         : compileOutsideSchema(schemaOf(fits))(value, path)
@@ -61,9 +61,9 @@ export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] 
 }
 
 /** Whether the values at the pointers of a condition fit; with `false`, whether none stands there. */
-export function isMeant ({ when = {} }: { when?: Readonly<Record<string, Json>> | undefined }, asked: JsonObject): boolean {
+export function isMeant ({ when = {} }: { when?: Readonly<Record<string, Json>> | undefined }, requested: JsonObject): boolean {
   return Object.entries(when).every(([place, schema]) => {
-    const value = valueAt(asked, place)
+    const value = valueAt(requested, place)
     return schema === false ? value === undefined : value !== undefined && compileOutsideSchema(schemaOf(schema))(value).ok
   })
 }

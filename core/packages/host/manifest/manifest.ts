@@ -63,8 +63,8 @@ export type Manifest = {
 /** The delivery statuses that a provider reports, from its vendor's answers or events, in their usual order. */
 export function statusesOf ({ services, webhooks }: Pick<Manifest, 'services' | 'webhooks'>, service: DeliveryService): DeliveryStatus[] {
   const events = isDeliveryService(service) ? webhooks?.[service]?.events : undefined
-  const told: string[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
-  return deliveryStatusesOf(service).filter((status) => told.includes(status))
+  const reported: string[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
+  return deliveryStatusesOf(service).filter((status) => reported.includes(status))
 }
 
 /** Seconds. */

@@ -2,7 +2,10 @@ import type { JsonObject } from '@dispatch/common'
 import type { ServiceContracts, ServiceName } from '@dispatch/services'
 
 /** The part of a dispatch request that is known before anything is made. */
-export type Asked<Name extends ServiceName> = Omit<ServiceContracts[Name]['dispatch'], 'document' | 'signatures' | 'inline' | 'attachments'>
+export type Requested<Name extends ServiceName> = Omit<
+  ServiceContracts[Name]['dispatch'],
+  'document' | 'signatures' | 'inline' | 'attachments'
+>
 
 /**
  * What a check may read besides the request: the settings of the configuration without secrets, and the client's `settings` of the request.
@@ -22,13 +25,13 @@ export type Objection = { at: string, code: string, message: string }
  * once. A refusal that it throws applies to the whole request.
  */
 export type ProviderCheck<Name extends ServiceName, Settings, RequestSettings> = (
-  asked: Asked<Name>,
+  requested: Requested<Name>,
   known: Known<Settings, RequestSettings>
 ) => readonly Objection[]
 
 /** A check in the form that the host uses. `account` names the configuration. */
 export type AnyProviderCheck = (
-  asked: JsonObject,
+  requested: JsonObject,
   known: Known<JsonObject, JsonObject>,
   account?: string
 ) => readonly Objection[] | Promise<readonly Objection[]>

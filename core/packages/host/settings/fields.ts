@@ -163,20 +163,20 @@ const nothing = '^(?!)'
  * unless told). `link` is only told where the vendor names a page for payments; `noLink` and `noBeneficiary` say why a request for it is
  * refused.
  */
-export function PaymentCollection ({ label, maxLabel = 140, noBeneficiary, ...told }:
+export function PaymentCollection ({ label, maxLabel = 140, noBeneficiary, ...reported }:
   & { label: Words, maxLabel?: number, noBeneficiary: Words }
   & (
     { link: Words } | { noLink: Words }
   ))
 {
-  const [english, french] = 'link' in told ? told.link : told.noLink
+  const [english, french] = 'link' in reported ? reported.link : reported.noLink
   return Type.Object({
     includePaymentCollectionLink: Type.Optional(Type.Boolean({
       ...collecting,
       title: 'Payment link',
       ...inFrench('Lien de paiement', french),
       description: english,
-      ...('noLink' in told && { const: false })
+      ...('noLink' in reported && { const: false })
     })),
     paymentCollectionLabel: Type.Optional(Type.String({
       ...collecting,

@@ -53,7 +53,7 @@ async function called (work: Work): Promise<Outcome> {
 }
 
 /** What a provider is answered, as it stands. */
-async function told<Value> (work: (call: Call, file: DocumentHandle) => Promise<Value>): Promise<Value | undefined> {
+async function reported<Value> (work: (call: Call, file: DocumentHandle) => Promise<Value>): Promise<Value | undefined> {
   const found: Value[] = []
   const outcome = await called(async (call, file) => found.push(await work(call, file)))
   t.equal(outcome.outcome, 'accepted')
@@ -112,16 +112,16 @@ await t.test('its base64 is a body, and so is a part of it', async (t) => {
 
 await t.test('its hashes are told, of its bytes or of their base64', async (t) => {
   for (const algorithm of ['md5', 'sha1', 'sha256', 'sha512'] as const) {
-    t.equal(await told(({ documents }, file) => documents.digest(file, { algorithm })), hash(algorithm, content))
-    t.equal(await told(({ documents }, file) => documents.digest(file, { algorithm, encoding: 'base64', of: 'base64' })),
+    t.equal(await reported(({ documents }, file) => documents.digest(file, { algorithm })), hash(algorithm, content))
+    t.equal(await reported(({ documents }, file) => documents.digest(file, { algorithm, encoding: 'base64', of: 'base64' })),
       hash(algorithm, base64, 'base64'))
   }
 })
 
 await t.test('its bytes are told, a bounded number at a time', async (t) => {
-  t.same(await told(({ documents }, file) => documents.bytes(file, 0, 1000)), new Uint8Array(content))
-  t.same(await told(({ documents }, file) => documents.bytes(file, 150, 160)), new Uint8Array(content.subarray(150, 160)))
-  t.same(await told(({ documents }, file) => documents.bytes(file, 7, 7)), new Uint8Array())
+  t.same(await reported(({ documents }, file) => documents.bytes(file, 0, 1000)), new Uint8Array(content))
+  t.same(await reported(({ documents }, file) => documents.bytes(file, 150, 160)), new Uint8Array(content.subarray(150, 160)))
+  t.same(await reported(({ documents }, file) => documents.bytes(file, 7, 7)), new Uint8Array())
   for (const [from, to] of [[0, 1001], [-1, 1], [2, 1]] as const) {
     has(t, await called(({ documents }, file) => documents.bytes(file, from, to)), { outcome: 'unavailable' })
   }

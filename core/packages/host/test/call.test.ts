@@ -208,11 +208,11 @@ await t.test('time', async (t) => {
 
   await t.test('once anything was sent, it may have accepted the request', async (t) => {
     const caller = new AbortController()
-    const asked = run(afterAsking(() => {
+    const requested = run(afterAsking(() => {
       caller.abort()
       return new Promise(() => undefined)
     }), {}, { signal: caller.signal })
-    t.strictSame(await asked, {
+    t.strictSame(await requested, {
       outcome: 'uncertain',
       error: {
         word: 'outcome_unknown',
@@ -317,8 +317,8 @@ await t.test('what cannot be kept in the state says why, and leaves the outcome 
   has(t, log.lines.filter(({ level }) => level === 'warn'), [{ facts: { key: 'k' }, message: why }])
   has(t, await run(sending(keeping), { state }), { outcome: 'uncertain', error: { message: why } })
   t.strictSame(await run(sending(async (_request, call) => {
-    const told = await call.state.putIfAbsent('k', 1).catch((error: unknown) => failureOf(error)?.message ?? null)
-    return { id: '1', status: 'sent', told }
+    const reported = await call.state.putIfAbsent('k', 1).catch((error: unknown) => failureOf(error)?.message ?? null)
+    return { id: '1', status: 'sent', told: reported }
   }), { state }), { outcome: 'accepted', response: { id: '1', status: 'sent', told: why } }, 'an adapter that reads it goes on')
   for (const key of ['', 'x'.repeat(501)]) {
     has(t, await run(async (_request, call) => await call.state.put(key, 1)), {

@@ -92,7 +92,7 @@ export default defineProvider({
 })
 
 await t.test('suggestions are for settings that there are, and for no secret', (t) => {
-  const told = (suggestions: unknown): unknown => {
+  const reported = (suggestions: unknown): unknown => {
     const service = { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch: () => undefined }
     const definition = {
       code: 'acme',
@@ -104,9 +104,9 @@ await t.test('suggestions are for settings that there are, and for no secret', (
     const fit = deriveManifest(definition, '1.0.0')
     return fit.ok ? [] : fit.problems.map(({ path, code }) => [path, code])
   }
-  t.same(told({ account: () => [] }), [['/suggestions/account', 'unknown_setting']])
-  t.same(told({ token: () => [] }), [['/suggestions/token', 'secret']])
-  t.same(told({ token: 'x' }), [['/suggestions', 'type']])
+  t.same(reported({ account: () => [] }), [['/suggestions/account', 'unknown_setting']])
+  t.same(reported({ token: () => [] }), [['/suggestions/token', 'secret']])
+  t.same(reported({ token: 'x' }), [['/suggestions', 'type']])
   t.end()
 })
 

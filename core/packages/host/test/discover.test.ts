@@ -195,13 +195,13 @@ await t.test('packages are found wherever links lead, beside the folder and abov
 
 await t.test('a folder is tried with nothing of the environment, and can neither write, connect nor start anything', async (t) => {
   const root = await directory(t)
-  const told = (facts: string): Files => ({ 'index.js': `const facts = ${facts}; if (!facts) process.exit(1)\n${source('acme')}` })
+  const reported = (facts: string): Files => ({ 'index.js': `const facts = ${facts}; if (!facts) process.exit(1)\n${source('acme')}` })
   for (const [index, facts] of Object.entries([
     'Object.keys(process.env).length === 0',
     '(await import("node:fs/promises")).writeFile("/tmp/x", "x").then(() => false, ({ code }) => code === "ERR_ACCESS_DENIED")',
     'process.permission?.has("fs.write") === false && ["child", "net", "worker"].every((scope) => !process.permission.has(scope))'
   ])) {
-    const folder = await provide(root, `folder-${index}`, told(`await (${facts})`))
+    const folder = await provide(root, `folder-${index}`, reported(`await (${facts})`))
     const trials = createTrials({
       passed: { among: () => Promise.resolve(new Set()), add: () => Promise.resolve() },
       limit: 10,
@@ -233,7 +233,7 @@ await t.test('a folder that has passed is not tried again by a host with the sam
   const keys = new Set<string>()
   const added: number[] = []
   const passedTrials: PassedTrials = {
-    among: (asked) => Promise.resolve(keys.intersection(new Set(asked))),
+    among: (requested) => Promise.resolve(keys.intersection(new Set(requested))),
     add (passed) {
       added.push(passed.length)
       for (const key of passed) keys.add(key)
@@ -394,13 +394,13 @@ await t.test('what changed is told once: installed, removed; what is refused is 
   await provide(root, 'bad', { 'index.js': 'throw new Error("no luck")' })
   const log = memoryLog()
   const host = await hostOf([root], { log })
-  const told = (): unknown[] => log.lines.splice(0).map(({ level, message }) => `${level}: ${message}`).sort()
-  t.same(told(), ['error: provider refused', 'info: providers installed'])
+  const reported = (): unknown[] => log.lines.splice(0).map(({ level, message }) => `${level}: ${message}`).sort()
+  t.same(reported(), ['error: provider refused', 'info: providers installed'])
   await host.reload()
-  t.same(told(), ['error: provider refused'])
+  t.same(reported(), ['error: provider refused'])
   await rename(folder, join(root, '.acme'))
   await host.reload()
-  t.same(told(), ['error: provider refused', 'warn: provider removed'])
+  t.same(reported(), ['error: provider refused', 'warn: provider removed'])
   t.equal(host.find('acme'), undefined)
 })
 

@@ -5,8 +5,8 @@ import { breaches, limitFaults, limitInWords, type ManifestLimits } from '../man
 import { Type } from '../provider.ts'
 
 const short = Type.Unsafe({ maxLength: 3 })
-const found = (limit: object, asked: JsonObject): string[] =>
-  breaches([limit] as ManifestLimits, asked).map(({ path, message }) => `${path} ${message}`)
+const found = (limit: object, requested: JsonObject): string[] =>
+  breaches([limit] as ManifestLimits, requested).map(({ path, message }) => `${path} ${message}`)
 
 await t.test('what stands at the place must fit, and what is not there breaks nothing', (t) => {
   t.same(found({ at: '/data/number', fits: short }, { data: { number: 'F-1' } }), [])

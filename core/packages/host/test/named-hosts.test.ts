@@ -18,7 +18,7 @@ import { hostProblems, widthInWords } from '../settings/hosts.ts'
 const { vendor, network } = await vendorOf(t)
 const key = 'fake_key_0d4f7b21c96e8a35'
 const named = 'https://ours.s3.cloud.test/a/file?signature=1'
-const Told = Type.Object({ body: Type.Union([Type.Null(), Type.Object({ address: Type.Optional(Type.String()) })]) })
+const Reported = Type.Object({ body: Type.Union([Type.Null(), Type.Object({ address: Type.Optional(Type.String()) })]) })
 const file = {
   id: '01960000-0000-7000-8000-000000000001',
   filename: 'a.pdf',
@@ -44,7 +44,7 @@ async function dispatched (
 ): Promise<Outcome> {
   vendor.on('POST /uploads', answer)
   const dispatch = async (_request: unknown, call: Call): Promise<JsonObject> => {
-    const { body } = await call.http.post(from, { replyHeaders: ['x-upload'] }, Told)
+    const { body } = await call.http.post(from, { replyHeaders: ['x-upload'] }, Reported)
     await use(address ?? body?.address ?? named, call)
     return { id: '1', status: 'sent' }
   }
@@ -59,7 +59,7 @@ async function dispatched (
   return await callDispatch(provider, 'invoicing', invoice({ document: file }), context)
 }
 
-const asked = (): string[] => vendor.requests.map(({ method, host, path }) => `${method} ${host}${path}`)
+const requested = (): string[] => vendor.requests.map(({ method, host, path }) => `${method} ${host}${path}`)
 vendor.on('PUT /a/file', {})
 vendor.on('GET /a/file', { text: '%PDF-' })
 
@@ -74,7 +74,7 @@ await t.test('an address that the vendor names in its answer counts for one requ
   for (const answer of answers) {
     vendor.requests.length = 0
     t.equal((await dispatched(answer)).outcome, 'accepted', JSON.stringify(answer))
-    t.strictSame(asked(), ['POST api.acme.test/uploads', 'PUT ours.s3.cloud.test/a/file'])
+    t.strictSame(requested(), ['POST api.acme.test/uploads', 'PUT ours.s3.cloud.test/a/file'])
     t.equal(vendor.requests[1]?.query['signature'], '1')
   }
   const twice: Use = async (address, call) => {
@@ -83,7 +83,7 @@ await t.test('an address that the vendor names in its answer counts for one requ
   }
   vendor.requests.length = 0
   has(t, await dispatched({ json: { address: named } }, { use: twice }), { outcome: 'uncertain' })
-  t.equal(asked().filter((line) => line.startsWith('PUT')).length, 1)
+  t.equal(requested().filter((line) => line.startsWith('PUT')).length, 1)
 })
 
 await t.test('nothing else counts, whatever an answer says', async (t) => {
@@ -113,7 +113,7 @@ await t.test('nothing else counts, whatever an answer says', async (t) => {
     vendor.requests.length = 0
     const outcome = await dispatched({ json }, address === undefined ? {} : { address })
     t.not(outcome.outcome, 'accepted', name)
-    t.strictSame(asked(), ['POST api.acme.test/uploads'], name)
+    t.strictSame(requested(), ['POST api.acme.test/uploads'], name)
   }
 })
 
@@ -122,7 +122,7 @@ await t.test('an answer that is none names nothing', async (t) => {
     vendor.requests.length = 0
     const use: Use = () => Promise.resolve()
     await dispatched(answer, { use })
-    t.strictSame(asked(), ['POST api.acme.test/uploads'], 'and no redirect is followed')
+    t.strictSame(requested(), ['POST api.acme.test/uploads'], 'and no redirect is followed')
   }
   const goingOn: Use = async (address, call) => {
     await call.http.get('https://api.acme.test/broken', {}, Type.Unknown()).catch(() => undefined)
@@ -141,7 +141,7 @@ await t.test('a host that was named names no others', async (t) => {
   }
   vendor.requests.length = 0
   t.not((await dispatched({ json: { address: named } }, { use: onward })).outcome, 'accepted')
-  t.strictSame(asked(), ['POST api.acme.test/uploads', 'PUT ours.s3.cloud.test/a/file'])
+  t.strictSame(requested(), ['POST api.acme.test/uploads', 'PUT ours.s3.cloud.test/a/file'])
   vendor.on('PUT /a/file', {})
 })
 
@@ -179,7 +179,7 @@ await t.test('it is sent no sign-in and no secret', async (t) => {
     vendor.requests.length = 0
     const use: Use = (address, { http }) => http.put(address, call, Type.Unknown())
     has(t, await dispatched({ json: { address: named } }, { use }), { error: { message: /may not call "ours\.s3\.cloud\.test" with a/ } })
-    t.strictSame(asked(), ['POST api.acme.test/uploads'], JSON.stringify(call))
+    t.strictSame(requested(), ['POST api.acme.test/uploads'], JSON.stringify(call))
   }
 })
 

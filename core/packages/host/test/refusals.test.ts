@@ -14,7 +14,7 @@ const api = 'https://api.acme.example/v1'
 async function dispatched (
   t: Test,
   dispatch: (call: Call) => Promise<unknown>
-): Promise<{ outcome: Outcome, asked: string[], logged: string[] }> {
+): Promise<{ outcome: Outcome, requested: string[], logged: string[] }> {
   const { vendor, network } = await vendorOf(t)
   vendor.on('DELETE /v1/a', { json: {} })
   vendor.on('DELETE /v1/b', { json: {} })
@@ -27,7 +27,7 @@ async function dispatched (
   const outcome = await callDispatch(installed, 'invoicing', invoice(), callContext({ log, resources: outside({ network }) }))
   return {
     outcome,
-    asked: vendor.requests.map(({ method, path }) => `${method} ${path}`),
+    requested: vendor.requests.map(({ method, path }) => `${method} ${path}`),
     logged: log.lines.flatMap(({ message }) => message.includes('left at the vendor') ? [message] : [])
   }
 }
@@ -37,13 +37,13 @@ const making = (name: string) => ({ onRefusal }: Call): void => {
 }
 
 await t.test('what a refused dispatch has made is taken back, the last thing first', async (t) => {
-  const { outcome, asked, logged } = await dispatched(t, (call) => {
+  const { outcome, requested, logged } = await dispatched(t, (call) => {
     making('a')(call)
     making('b')(call)
     throw refused('no', 'No.')
   })
   has(t, outcome, { outcome: 'rejected', error: { code: 'no' } })
-  t.same(asked, ['DELETE /v1/b', 'DELETE /v1/a'])
+  t.same(requested, ['DELETE /v1/b', 'DELETE /v1/a'])
   t.same(logged, [])
 })
 
@@ -64,23 +64,23 @@ await t.test('nothing is taken back of what was accepted, may have been, or will
     ]
   ]
   for (const [expected, end] of ends) {
-    const { outcome, asked } = await dispatched(t, async (call) => {
+    const { outcome, requested } = await dispatched(t, async (call) => {
       making('a')(call)
       return await Promise.resolve(end())
     })
     has(t, outcome, { outcome: expected })
-    t.same(asked, [], expected)
+    t.same(requested, [], expected)
   }
 })
 
 await t.test('what cannot be taken back changes nothing, and is told in the log', async (t) => {
-  const { outcome, asked, logged } = await dispatched(t, (call) => {
+  const { outcome, requested, logged } = await dispatched(t, (call) => {
     making('a')(call)
     making('unknown')(call)
     call.onRefusal(() => Promise.reject(new Error('No idea.')))
     throw refused('no', 'No.')
   })
   has(t, outcome, { outcome: 'rejected', error: { code: 'no' } })
-  t.same(asked, ['DELETE /v1/unknown', 'DELETE /v1/a'])
+  t.same(requested, ['DELETE /v1/unknown', 'DELETE /v1/a'])
   t.equal(logged.length, 2)
 })

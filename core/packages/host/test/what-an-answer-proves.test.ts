@@ -144,15 +144,15 @@ await t.test('a code may stand in a header alone', async (t) => {
 })
 
 await t.test('reasons that stand under the names of their fields are told, each with its field', async (t) => {
-  const told = async (json: JsonObject, message: string | string[]): Promise<string> => {
+  const reported = async (json: JsonObject, message: string | string[]): Promise<string> => {
     const outcome = await answered({ status: 422, json }, { errors: { message } })
     return outcome.outcome === 'accepted' ? '' : outcome.error.message
   }
-  t.equal(await told({ email: ['is taken', 'is too long'], name: ['is blank'] }, '/*'), 'email: is taken is too long name: is blank')
-  t.equal(await told({ errors: { lines: [{ text: 'No.' }, { text: 'Never.' }] } }, '/errors/*/*/text'), 'lines: No. lines: Never.')
-  t.equal(await told({ errors: [{ msg: 'First.' }, { msg: 'Second.' }] }, '/errors/*/msg'), 'First. Second.')
-  t.equal(await told({ errors: {}, message: 'All in all.' }, ['/errors/*', '/message']), 'All in all.')
-  t.equal(await told({ errors: [] }, '/errors/*'), '"api.acme.test" answered 422: {"errors":[]}.')
+  t.equal(await reported({ email: ['is taken', 'is too long'], name: ['is blank'] }, '/*'), 'email: is taken is too long name: is blank')
+  t.equal(await reported({ errors: { lines: [{ text: 'No.' }, { text: 'Never.' }] } }, '/errors/*/*/text'), 'lines: No. lines: Never.')
+  t.equal(await reported({ errors: [{ msg: 'First.' }, { msg: 'Second.' }] }, '/errors/*/msg'), 'First. Second.')
+  t.equal(await reported({ errors: {}, message: 'All in all.' }, ['/errors/*', '/message']), 'All in all.')
+  t.equal(await reported({ errors: [] }, '/errors/*'), '"api.acme.test" answered 422: {"errors":[]}.')
 })
 
 await t.test('a provider reads the whole body of an error: without secrets, and of a long one its beginning', async (t) => {

@@ -88,7 +88,7 @@ export function readRequest (request: WebhookRequest, reading: BodyReading): Eve
   async function pieceOf (part: Part, known: Known): Promise<string | Uint8Array | undefined> {
     if (typeof part === 'string') {
       const { method = 'POST', address, body } = request
-      const asked = queryWithout(request, known.own)
+      const requested = queryWithout(request, known.own)
       switch (part) {
         case 'body':
           return body
@@ -97,7 +97,7 @@ export function readRequest (request: WebhookRequest, reading: BodyReading): Eve
         case 'method':
           return method
         case 'address':
-          return address === undefined ? undefined : `${address}${asked === '' ? '' : `?${asked}`}`
+          return address === undefined ? undefined : `${address}${requested === '' ? '' : `?${requested}`}`
         case 'address-without-query':
           return address
       }

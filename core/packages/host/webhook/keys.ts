@@ -106,11 +106,11 @@ function remoteSource ({ fetch, now, onError }: {
   let reading: Promise<void> | undefined
 
   async function read (): Promise<void> {
-    const asked = now()
-    triedAt = asked.getTime()
+    const requested = now()
+    triedAt = requested.getTime()
     try {
       known = keysIn(await fetch())
-      readAt = asked
+      readAt = requested
     } catch (error) {
       onError(error)
     }

@@ -60,8 +60,8 @@ const usualAddress = 'https://dispatch.example.com/api/webhooks/endpoint.json?ac
 export function unsigned (content: Buffer, { form }: BodyReading = {}, url = usualAddress): WebhookRequest {
   const [address = '', query = ''] = url.split('?')
   if (form !== 'query') return { headers: {}, body: content, method: 'POST', address, query }
-  const asked = [query, content.toString()].filter((part) => part !== '').join('&')
-  return { headers: {}, body: Buffer.alloc(0), method: 'GET', address, query: asked }
+  const requested = [query, content.toString()].filter((part) => part !== '').join('&')
+  return { headers: {}, body: Buffer.alloc(0), method: 'GET', address, query: requested }
 }
 
 /** An event that a vendor sends at time `at`, signed in the ways that the verifiers check. */

@@ -42,10 +42,10 @@ export async function verifyWebhook (
 ): Promise<WebhookVerification> {
   const settings = by.settings?.() ?? {}
   const own = verifiers.filter((verify) => isConfigured(verify, settings))
-  const asked = own.length > 0 ? own : verifiers
+  const requested = own.length > 0 ? own : verifiers
   const event = readRequest(delivery, by.reading ?? {})
   const judged = await Promise.all(
-    asked.map((verify) => judge(spelled(verify), event, { ...by, settings, owned: by.settings !== undefined }, at))
+    requested.map((verify) => judge(spelled(verify), event, { ...by, settings, owned: by.settings !== undefined }, at))
   )
   const failed = own.length > 0 ? judged.find(({ verdict }) => verdict !== 'verified') : undefined
   return verificationOf(failed ?? strongest(judged), judged)

@@ -71,7 +71,7 @@ export async function takePackage (
 ): Promise<AdapterPackage> {
   const { place, released, signature, attested, ...listing } = version
   const found = inspectPackage(bytes, { ...inspection, integrity: version.integrity })
-  const told = { code: adapter.code, publisher: adapter.publisher, ...listing }
+  const reported = { code: adapter.code, publisher: adapter.publisher, ...listing }
   const { offer: { features, languages, ...offer }, ...rest } = listingOf(found)
   // Older catalogs do not tell them.
   const offered = {
@@ -80,7 +80,7 @@ export async function takePackage (
     ...(version.offer.languages !== undefined && { languages })
   }
   const fact = { code: found.manifest.provider.code, publisher: found.manifest.publisher, ...rest, offer: offered }
-  const different = Object.keys(fact).find((field) => !isDeepStrictEqual(Reflect.get(fact, field), Reflect.get(told, field)))
+  const different = Object.keys(fact).find((field) => !isDeepStrictEqual(Reflect.get(fact, field), Reflect.get(reported, field)))
   if (different !== undefined) {
     throw new MarketplaceRefusal('manifest_mismatch',
       `The catalog and the package at ${place}, of ${released}, must agree: they do not in "${different}".`)

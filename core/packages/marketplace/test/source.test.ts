@@ -26,9 +26,9 @@ async function serve (t: Test, answer: RequestListener): Promise<Fetch> {
 
 void t.test('an address has the catalog, and the packages beside it or elsewhere', async (t) => {
   const answers = await serve(t, ({ url }, response) => response.end(url))
-  const asked: string[] = []
+  const requested: string[] = []
   const source = openSource(address, (url, init) => {
-    asked.push(url)
+    requested.push(url)
     return answers(url, init)
   })
   t.equal(await source.readCatalog(), '/acme/catalog.jws')
@@ -36,7 +36,7 @@ void t.test('an address has the catalog, and the packages beside it or elsewhere
     '/acme/acme/acme-1.0.0.tgz')
   await source.readPackage({ place: 'https://elsewhere.example/acme.tgz', size, integrity })
   await openSource('https://catalogs.example/own.jws', answers).readCatalog()
-  t.same(asked, [
+  t.same(requested, [
     'https://catalogs.example/acme/catalog.jws',
     'https://catalogs.example/acme/acme/acme-1.0.0.tgz',
     'https://elsewhere.example/acme.tgz'

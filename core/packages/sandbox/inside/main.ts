@@ -59,15 +59,15 @@ function handlers (): Answers {
         open.delete(call)
       }
     },
-    check: ({ service, asked, known: { now, ...known } }) =>
-      given(functionAt(definition, 'services', service, 'check')(asked, { ...known, now: new Date(now) })),
+    check: ({ service, asked: requested, known: { now, ...known } }) =>
+      given(functionAt(definition, 'services', service, 'check')(requested, { ...known, now: new Date(now) })),
     read: async ({ service, event }) => given(await functionAt(definition, 'webhooks', service, 'read')(event)),
     migrate: async ({ version, settings }) => given(await functionAt(definition, 'migrateSettings')({ version, settings })),
     fit ({ call, request, reply }) {
-      const asked = open.get(call)?.requests.get(request)
-      if (asked === undefined) throw new Error('Nobody waits for this reply.')
-      const problems = problemsOfReply(asked.schema, reply as Json)
-      if (problems.length === 0) asked.reply = reply
+      const requested = open.get(call)?.requests.get(request)
+      if (requested === undefined) throw new Error('Nobody waits for this reply.')
+      const problems = problemsOfReply(requested.schema, reply as Json)
+      if (problems.length === 0) requested.reply = reply
       return { problems }
     },
     ping: () => ({}),

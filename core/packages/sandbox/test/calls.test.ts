@@ -52,8 +52,8 @@ await t.test('a verb has everything that its context says, and the host does it'
   })
   t.equal(vendor.requests[0]?.headers['authorization'], 'Bearer tok_secret_1')
   t.same(vendor.requests.map(({ method, path }) => `${method} ${path}`), ['POST /drafts', 'PUT /drafts/d1', 'GET /file'])
-  const told = log.lines.filter(({ message }) => /^the token|^printed/.test(message)).map(({ message }) => message)
-  t.same(told, ['the token is [redacted]', 'printed with [redacted]'])
+  const reported = log.lines.filter(({ message }) => /^the token|^printed/.test(message)).map(({ message }) => message)
+  t.same(reported, ['the token is [redacted]', 'printed with [redacted]'])
 })
 
 await t.test('a document in JSON is its bytes in base64, which the host reads; what a client wrote like one is data', async (t) => {
@@ -351,8 +351,8 @@ await t.test('whoever keeps all places busy gives them up when others wait', asy
 await t.test('a check that does not answer says nothing of the request', async (t) => {
   const { provider } = await outpost(t, { dispatch: accepted, service: 'check: () => { for (;;); },' })
   const known = { settings: {}, requestSettings: {}, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') }
-  const asked = async (): Promise<unknown> => problemsForeseen(provider, 'invoicing', { data: {} }, known, { account: 'one' })
-  has(t, await asked().catch((error: unknown) => error), { word: 'provider_unavailable' })
+  const requested = async (): Promise<unknown> => problemsForeseen(provider, 'invoicing', { data: {} }, known, { account: 'one' })
+  has(t, await requested().catch((error: unknown) => error), { word: 'provider_unavailable' })
 })
 
 /** An adapter that never answers a company that says so: of itself, or because its vendor does not answer. */
@@ -379,8 +379,9 @@ await t.test('a company whose adapters never answer keeps no other one from a pl
     has(t, outcome, { outcome: 'unavailable', error: { word: 'provider_unavailable', ours: true, message: /Nothing was sent\.$/ } })
   }
   const known = { settings: {}, requestSettings: {}, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') }
-  const asked = async (): Promise<unknown> => problemsForeseen(provider, 'invoicing', { data: {} }, known, { account: '1|acme|user 10' })
-  has(t, await asked().catch((error: unknown) => error), { word: 'provider_unavailable' }, 'a check that finds none refuses nothing')
+  const requested = async (): Promise<unknown> =>
+    problemsForeseen(provider, 'invoicing', { data: {} }, known, { account: '1|acme|user 10' })
+  has(t, await requested().catch((error: unknown) => error), { word: 'provider_unavailable' }, 'a check that finds none refuses nothing')
   t.equal(sandbox.state().processes, 7, 'a quarter of the places is kept for who has none')
   end.abort()
   await Promise.all(stuck)

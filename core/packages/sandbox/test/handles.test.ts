@@ -64,9 +64,9 @@ void t.test('settings that are no secrets, and secrets that are computed with, a
 void t.test('a handle of another call is refused', (t) => {
   const one = createSecretHandles(form, { token: 'tok_12345678' })
   const other = createSecretHandles(form, { token: 'tok_12345678' })
-  const asked = { fields: { bearer: one.settings['token'] } }
-  t.throws(() => refuseForeignHandles(other.reveal(asked)), /secret of another call/)
-  t.doesNotThrow(() => refuseForeignHandles(one.reveal(asked)))
+  const requested = { fields: { bearer: one.settings['token'] } }
+  t.throws(() => refuseForeignHandles(other.reveal(requested)), /secret of another call/)
+  t.doesNotThrow(() => refuseForeignHandles(one.reveal(requested)))
   t.doesNotThrow(() => refuseForeignHandles(undefined))
   t.end()
 })
@@ -75,9 +75,9 @@ void t.test('errors carry secrets over the border as little as values', (t) => {
   const { settings, hideError, revealError } = createSecretHandles(form, { token: 'tok_12345678' })
   const token = settings['token'] as string
   const failure = failureError({ word: 'authentication_error', message: 'no tok_12345678', code: '7', retryAfter: 5 })
-  const told = hideError(failure)
-  t.same(failureOf(told), { word: 'authentication_error', message: `no ${token}`, code: '7', retryAfter: 5 })
-  t.same(failureOf(revealError(told)), failureOf(failure))
+  const reported = hideError(failure)
+  t.same(failureOf(reported), { word: 'authentication_error', message: `no ${token}`, code: '7', retryAfter: 5 })
+  t.same(failureOf(revealError(reported)), failureOf(failure))
   const plain = new Error('nothing')
   t.equal(hideError(plain), plain)
   t.end()

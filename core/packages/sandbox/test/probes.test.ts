@@ -134,9 +134,9 @@ async function tryAll (t: Test, options: Partial<SandboxOptions>, layers: readon
     t.fail(JSON.stringify(outcome))
     return
   }
-  const told = outcome.response['probes'] as Record<string, { reached?: string, denied?: string }>
+  const reported = outcome.response['probes'] as Record<string, { reached?: string, denied?: string }>
   for (const name of Object.keys(probes)) {
-    t.equal(told[name]?.reached, undefined, `${name}: ${told[name]?.denied ?? told[name]?.reached ?? ''}`)
+    t.equal(reported[name]?.reached, undefined, `${name}: ${reported[name]?.denied ?? reported[name]?.reached ?? ''}`)
   }
   if (platform() === 'linux') t.same(sandbox.state(), { layers, gaps: [], processes: 1, resting: [] })
 }
@@ -144,57 +144,57 @@ async function tryAll (t: Test, options: Partial<SandboxOptions>, layers: readon
 const accepted = 'return { id: \'1\', status: \'sent\' }'
 
 /** What a process does to the one that watches it, and the words of the log about it. */
-const attacks: Record<string, { dispatch: string, told: RegExp, limit?: number, head?: string }> = {
+const attacks: Record<string, { dispatch: string, reported: RegExp, limit?: number, head?: string }> = {
   'garbage on the output of the frames': {
     dispatch: 'fs.writeSync(1, \'garbage that is no frame\'); await new Promise(() => {})',
-    told: /A frame of \d+ bytes was announced/
+    reported: /A frame of \d+ bytes was announced/
   },
   'a frame that is no JSON': {
     dispatch: 'fs.writeSync(1, Buffer.from([0, 0, 0, 2, 65, 65])); await new Promise(() => {})',
-    told: /A frame is no JSON/
+    reported: /A frame is no JSON/
   },
   'a frame that is cut by its end': {
     dispatch: 'fs.writeSync(1, Buffer.from([0, 0, 0, 9, 123])); process.exit(0)',
-    told: /ended by itself|in the middle of a frame/
+    reported: /ended by itself|in the middle of a frame/
   },
   'an unknown call': {
     dispatch: 'frame({ ask: 1_000, name: \'exec\', args: {} }); await new Promise(() => {})',
-    told: /Call 1000 came where|There is no call/
+    reported: /Call 1000 came where|There is no call/
   },
-  'an answer to nothing': { dispatch: 'frame({ to: 9_999, value: 1 }); await new Promise(() => {})', told: /nobody waits for/ },
+  'an answer to nothing': { dispatch: 'frame({ to: 9_999, value: 1 }); await new Promise(() => {})', reported: /nobody waits for/ },
   'a note that cannot be read': {
     dispatch: 'frame({ note: \'log\', args: { call: -1 } }); await new Promise(() => {})',
-    told: /cannot be read/
+    reported: /cannot be read/
   },
   'a million handles': {
     dispatch: 'for (let i = 0; i < 1e6; i++) context.onRefusal(() => {}); await new Promise(() => {})',
-    told: /cannot be read|memory|ended by itself|does not answer any more/,
+    reported: /cannot be read|memory|ended by itself|does not answer any more/,
     limit: 8_000
   },
   'a flood of its standard error': {
     dispatch: 'for (;;) fs.writeSync(2, \'x\'.repeat(60_000))',
-    told: /flooded its standard error/,
+    reported: /flooded its standard error/,
     limit: 5_000
   },
-  'a closed output': { dispatch: 'fs.closeSync(1); await new Promise(() => {})', told: /closed its output|does not answer any more/ },
+  'a closed output': { dispatch: 'fs.closeSync(1); await new Promise(() => {})', reported: /closed its output|does not answer any more/ },
   'four gigabytes': {
     dispatch: 'const all = []; for (;;) { all.push(Buffer.alloc(50_000_000, 1)); await new Promise((r) => setTimeout(r, 20)) }',
-    told: /MiB of memory|ended by itself/,
+    reported: /MiB of memory|ended by itself/,
     limit: 15_000
   },
   'a heap without end': {
     dispatch: 'const all = []; for (;;) all.push({ all: [...all.slice(-10)] })',
-    told: /ended by itself/,
+    reported: /ended by itself/,
     limit: 20_000
   },
   'waiting by Atomics': {
     dispatch: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
-    told: /does not answer any more/,
+    reported: /does not answer any more/,
     limit: 500
   },
   'signals that it ignores': {
     dispatch: 'process.on(\'SIGTERM\', () => {}); process.title = \'node scripts/serve.ts\'; for (;;);',
-    told: /does not answer any more/,
+    reported: /does not answer any more/,
     limit: 500
   }
 }
@@ -218,7 +218,7 @@ async function attackAll (t: Test, options: Partial<SandboxOptions>): Promise<vo
     service: 'checkpoint: true,',
     dispatch: `await acts[context.reference]?.(context); ${accepted}`
   }, options)
-  for (const [name, { told, limit = 3_000 }] of Object.entries(attacks)) {
+  for (const [name, { reported, limit = 3_000 }] of Object.entries(attacks)) {
     // The limits are for the attack, not for the start of a process on a busy machine.
     await dispatch({ account: name })
     const before = log.lines.length
@@ -227,7 +227,8 @@ async function attackAll (t: Test, options: Partial<SandboxOptions>): Promise<vo
     t.equal(other.outcome, 'accepted', `${name}: the others go on`)
     t.equal((await attacked).outcome, 'unavailable', name)
     const errors = (): string[] => log.lines.slice(before).filter(({ level }) => level === 'error').map(({ message }) => message)
-    const ended = (): boolean => errors().some((message) => message.startsWith('the process of an adapter ended:') && told.test(message))
+    const ended = (): boolean =>
+      errors().some((message) => message.startsWith('the process of an adapter ended:') && reported.test(message))
     for (let waited = 0; waited < 600 && !ended(); waited++) await pause(100)
     t.ok(ended(), `${name}: ${JSON.stringify(errors())}`)
     t.equal((await dispatch({ account: name })).outcome, 'accepted', `${name}: it is started again`)

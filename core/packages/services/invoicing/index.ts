@@ -266,16 +266,16 @@ function checkElectronic ({ fields, data, template, provider, at }: InvoicingSub
       warnings: []
     }
   }
-  const told = checkEInvoice({ ...termsTold(fields), ...data }, {
+  const reported = checkEInvoice({ ...termsTold(fields), ...data }, {
     format,
     currency: currencyOf(template.currency),
     rules: provider?.capabilities.eInvoiceRules
   }, '/template/data')
-  if (fields.eInvoiceProfile === undefined) return told
+  if (fields.eInvoiceProfile === undefined) return reported
   // What the request says itself is put right where it says so.
   const placed = (problem: Problem): Problem =>
     problem.path === '/template/data/eInvoiceProfile' ? { ...problem, path: at('eInvoiceProfile') } : problem
-  return { problems: told.problems.map(placed), warnings: told.warnings }
+  return { problems: reported.problems.map(placed), warnings: reported.warnings }
 }
 
 function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem[] {

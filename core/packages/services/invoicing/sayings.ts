@@ -7,7 +7,10 @@ import type { SaidLater, Sayings } from '../service.ts'
 const ended: ReadonlySet<string | null> = new Set(['rejected', 'void', 'uncollectible'])
 
 /** What a seller says of an e-invoice to the French platforms. */
-export function sayingsOf<Fields> (formatOf: (fields: Fields) => EInvoiceFormat | undefined, told: (fields: Fields) => JsonObject): Sayings<
+export function sayingsOf<Fields> (
+  formatOf: (fields: Fields) => EInvoiceFormat | undefined,
+  reported: (fields: Fields) => JsonObject
+): Sayings<
   Fields
 > {
   return {
@@ -25,7 +28,7 @@ export function sayingsOf<Fields> (formatOf: (fields: Fields) => EInvoiceFormat 
       if (payments.some(({ amounts }) => amounts === undefined)) return 'paid'
       const come = sumOf(payments)
       if (come.isZero()) return undefined
-      const due = data === undefined ? undefined : new Money(amountDueOf({ ...told(fields), ...data }, readingOf(formatOf(fields))))
+      const due = data === undefined ? undefined : new Money(amountDueOf({ ...reported(fields), ...data }, readingOf(formatOf(fields))))
       // What is due may be negative, as of a correction. Where it is not known any more, no sum is known to cover it.
       const covers = due !== undefined && (due.isNegative() ? come.lte(due) : come.gte(due))
       if (covers) return 'paid'
@@ -33,7 +36,7 @@ export function sayingsOf<Fields> (formatOf: (fields: Fields) => EInvoiceFormat 
     },
 
     of (fields, data, { code, ...saying }, { id, issued }) {
-      const { status, problems } = sellerStatus({ ...told(fields), ...data }, { ...saying, code: code as SellerCode }, {
+      const { status, problems } = sellerStatus({ ...reported(fields), ...data }, { ...saying, code: code as SellerCode }, {
         id,
         issued,
         reading: readingOf(formatOf(fields))

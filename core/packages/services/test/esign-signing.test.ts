@@ -7,7 +7,7 @@ const signer = (firstName: string, order?: number) => ({
   email: `${firstName}@example.com`,
   ...(order !== undefined && { order })
 })
-const asked = (signers: ReturnType<typeof signer>[], signatures: Parameters<typeof signingOf>[0]['signatures'] = []) => ({
+const requested = (signers: ReturnType<typeof signer>[], signatures: Parameters<typeof signingOf>[0]['signatures'] = []) => ({
   esign: { signers, signatureType: 'SIMPLE' as const, expiresInDays: 30 },
   signatures
 })
@@ -15,15 +15,15 @@ const asked = (signers: ReturnType<typeof signer>[], signatures: Parameters<type
 await t.test('signers come in their order, each with its turn and its own places', (t) => {
   const place = { signer: 1, page: 2, x: 10, y: 20, width: 100, height: 40 }
   const other = { ...place, page: 3 }
-  const signing = signingOf(asked([signer('ada', 7), signer('grace', 2), signer('joan', 7)], [place, other]))
+  const signing = signingOf(requested([signer('ada', 7), signer('grace', 2), signer('joan', 7)], [place, other]))
   t.strictSame(signing.map(({ signer: { firstName }, turn }) => [firstName, turn]), [['grace', 1], ['ada', 2], ['joan', 2]])
   t.strictSame(signing[1]?.places, [place, other])
-  t.strictSame(signingOf(asked([signer('ada'), signer('grace')])).map(({ turn }) => turn), [1, 1], 'without an order all sign together')
+  t.strictSame(signingOf(requested([signer('ada'), signer('grace')])).map(({ turn }) => turn), [1, 1], 'without an order all sign together')
   t.end()
 })
 
 await t.test('whoever has no place signs at the foot of the first page, and nobody over another one', (t) => {
-  const places = signingOf(asked(Array.from({ length: 20 }, (_, index) => signer(`s${index}`)))).flatMap(({ places }) => places)
+  const places = signingOf(requested(Array.from({ length: 20 }, (_, index) => signer(`s${index}`)))).flatMap(({ places }) => places)
   t.equal(new Set(places.map(({ x, y }) => `${x} ${y}`)).size, 20)
   for (const [index, { signer, page, x, y, width, height }] of places.entries()) {
     t.strictSame([signer, page], [index + 1, 1])

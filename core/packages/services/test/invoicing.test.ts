@@ -3,25 +3,25 @@ import type { JsonObject, Problem } from '../../common/json.ts'
 import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../invoicing/index.ts'
 import type { CheckInput, Findings } from '../service.ts'
 
-type Asked = {
+type Requested = {
   fields?: Partial<InvoicingFields>
   data?: JsonObject
   template?: CheckInput<InvoicingFields, InvoicingCapabilities>['template']
   capabilities?: InvoicingCapabilities | undefined
 }
 
-type Told = { problems: string[], warnings: string[] }
+type Reported = { problems: string[], warnings: string[] }
 
-const told = ({ problems = [], warnings = [] }: Findings): Told => {
+const reported = ({ problems = [], warnings = [] }: Findings): Reported => {
   const texts = (list: readonly Problem[]): string[] => list.map(({ path, code }) => `${path} ${code}`)
   return { problems: texts(problems), warnings: texts(warnings) }
 }
 
-const check = ({ fields = {}, data = {}, template = {}, ...rest }: Asked): Told => {
+const check = ({ fields = {}, data = {}, template = {}, ...rest }: Requested): Reported => {
   const capabilities = 'capabilities' in rest
     ? rest.capabilities
     : { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'] as const satisfies InvoicingCapabilities['documentTypes'] }
-  return told(invoicing.check({
+  return reported(invoicing.check({
     fields: { documentType: 'INVOICE', ...fields },
     at: (field) => `/${field}`,
     data,

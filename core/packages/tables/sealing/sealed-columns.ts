@@ -212,12 +212,12 @@ export function isWithoutKey (value: JsonObject | null): boolean {
 
 /** What stands in place of a value that cannot be opened: whoever looks into it is told why. */
 function unopened (error: unknown): object {
-  const told = (): never => {
+  const reported = (): never => {
     throw error
   }
   // A promise asks what it resolves to whether that is a promise.
-  const get = (_: object, name: string | symbol): undefined => name === 'then' ? undefined : told()
-  const value = new Proxy({}, { get, has: told, ownKeys: told, getOwnPropertyDescriptor: told })
+  const get = (_: object, name: string | symbol): undefined => name === 'then' ? undefined : reported()
+  const value = new Proxy({}, { get, has: reported, ownKeys: reported, getOwnPropertyDescriptor: reported })
   if (isMissing(error)) withoutKeys.add(value)
   return value
 }

@@ -66,9 +66,9 @@ async function* within (
 ): AsyncGenerator<Buffer> {
   let at = 0
   for await (const piece of content) {
-    const wanted = piece.subarray(Math.max(0, from - at), Math.max(0, to - at))
+    const desired = piece.subarray(Math.max(0, from - at), Math.max(0, to - at))
     at += piece.byteLength
-    if (wanted.byteLength > 0) yield wanted
+    if (desired.byteLength > 0) yield desired
     if (at >= to) return
   }
   throw new Error(`The document ${id} is not ${size} bytes long.`)

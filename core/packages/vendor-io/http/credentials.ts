@@ -16,11 +16,11 @@ export function credentialsOf ({ headers = {}, query = {}, ...call }: HttpCall):
   const own = Object.entries(headers).filter(([name]) => isCredentialField(name)).flatMap(([name, value]) =>
     (/authorization$/i.test(name) ? provedBy(value) : [value]).map((proof) => ({ sent: `in the header "${name}"`, value: proof }))
   )
-  const asked = formPairs(query).filter(([name]) => isCredentialField(name)).map(([name, value]) => ({
+  const requested = formPairs(query).filter(([name]) => isCredentialField(name)).map(([name, value]) => ({
     sent: `in the query "${name}"`,
     value
   }))
-  return [...declared(call), ...own, ...asked].filter(({ value }) => typeof value === 'string' && value !== '')
+  return [...declared(call), ...own, ...requested].filter(({ value }) => typeof value === 'string' && value !== '')
 }
 
 function declared ({ basic, bearer, apiKey, jwt, oauth1, oauth2, session, sigv4 }: HttpCall): Credential[] {

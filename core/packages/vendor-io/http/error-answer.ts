@@ -11,7 +11,7 @@ import type { TransportReply } from './transport.ts'
 export type ProvesRefusal = (status: number, body: Json) => boolean
 
 /** `unsafe`: the request changes something at the vendor. */
-type Asked = {
+type Requested = {
   errors: ErrorReading
   keyed: boolean
   line?: Line | undefined
@@ -23,7 +23,7 @@ type Asked = {
 
 /** The failure of a request whose answer is no success: its code and message, read where the provider says. */
 export async function answeredBadly (
-  { errors, keyed, line, now, provesRefusal, redact, unsafe }: Asked,
+  { errors, keyed, line, now, provesRefusal, redact, unsafe }: Requested,
   verdict: Exclude<RequestOutcome, 'done'>,
   reply: TransportReply,
   host: string

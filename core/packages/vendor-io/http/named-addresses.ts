@@ -11,7 +11,7 @@ import { type AllowedHosts, isDeclared } from './target.ts'
  */
 export type NamedAddresses = {
   /** Notes what a good answer names. `at` is the host that has answered: one that was named itself names no further ones. */
-  note: (at: string, ...told: Json[]) => void
+  note: (at: string, ...reported: Json[]) => void
   /** Whether an address was named, and has not been asked yet. */
   has: (url: URL) => boolean
   /** Takes an address for a request. Throws a {@link RequestFailure} for one that would bring a secret there. */
@@ -34,9 +34,9 @@ export function createNamedAddresses (
     open.add(plain(url))
   }
 
-  function noteAll (told: Json): void {
-    if (typeof told === 'string') noteText(told)
-    else if (typeof told === 'object' && told !== null) { for (const value of Object.values(told)) noteAll(value) }
+  function noteAll (reported: Json): void {
+    if (typeof reported === 'string') noteText(reported)
+    else if (typeof reported === 'object' && reported !== null) { for (const value of Object.values(reported)) noteAll(value) }
   }
 
   function refusal (url: URL, why: string): RequestFailure {
@@ -44,8 +44,8 @@ export function createNamedAddresses (
   }
 
   return {
-    note (at, ...told) {
-      if (named.length > 0 && isOwn(at)) { for (const value of told) noteAll(value) }
+    note (at, ...reported) {
+      if (named.length > 0 && isOwn(at)) { for (const value of reported) noteAll(value) }
     },
     has: (url) => open.has(plain(url)),
     take (url, call) {
@@ -54,8 +54,10 @@ export function createNamedAddresses (
       if (credential !== undefined) {
         throw refusal(url, `with a sign-in (${credential.sent}): its vendor has named it, which signs nobody in.`)
       }
-      const told = JSON.stringify(call)
-      if (redact.text(told) !== told) throw refusal(url, 'with a secret in the request: its vendor has named it, and needs none there.')
+      const reported = JSON.stringify(call)
+      if (redact.text(reported) !== reported) {
+        throw refusal(url, 'with a secret in the request: its vendor has named it, and needs none there.')
+      }
       // The parts of one document go to one address.
       const { part } = call
       if (part === undefined || part.to >= part.document.size) open.delete(plain(url))

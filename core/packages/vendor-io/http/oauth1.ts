@@ -33,8 +33,8 @@ export function oauth1Header (
   const base = [method, `${url.origin}${url.pathname}`, sorted(parameters).join('&')].map(encoded).join('&')
   const key = `${encoded(consumerSecret)}&${encoded(tokenSecret)}`
   const signature = createHmac(hashes[algorithm], key).update(base).digest('base64')
-  const told: [string, string][] = [...realm === undefined ? [] : [['realm', realm] as [string, string]], ...fields]
-  return `OAuth ${[...told, ['oauth_signature', signature] as const].map(([name, value]) => `${name}="${encoded(value)}"`).join(', ')}`
+  const reported: [string, string][] = [...realm === undefined ? [] : [['realm', realm] as [string, string]], ...fields]
+  return `OAuth ${[...reported, ['oauth_signature', signature] as const].map(([name, value]) => `${name}="${encoded(value)}"`).join(', ')}`
 }
 
 /** By name, then by value. */

@@ -33,7 +33,7 @@ export type OpenId = {
   /** Reads the configuration that the issuer publishes. */
   probe: (issuer: string) => Promise<void>
   /** `hint`: who it probably is that goes to the provider. `maxAge`: as in {@link OpenIdChecks}. */
-  begin: (client: OpenIdClient, addresses: ReturnAddresses, asked: { hint?: string, maxAge?: number }) => Promise<OpenIdBegun>
+  begin: (client: OpenIdClient, addresses: ReturnAddresses, requested: { hint?: string, maxAge?: number }) => Promise<OpenIdBegun>
   /** Exchanges the code for the ID token, whose signature, issuer, audience, times and nonce are checked. `answer` is the query. */
   finish: (client: OpenIdClient, redirectUri: string, answer: URLSearchParams, checks: OpenIdChecks) => Promise<OpenIdPerson>
 }
@@ -141,11 +141,11 @@ export function createOpenId ({ transport, plainHttp, now }: { transport: HttpTr
         const { email, email_verified: emailVerified } = claims?.['email'] === undefined && configuration.serverMetadata().userinfo_endpoint
           ? await openid.fetchUserInfo(configuration, tokens.access_token, subject)
           : claims ?? {}
-        const told = typeof email === 'string' ? { email } : {}
+        const reported = typeof email === 'string' ? { email } : {}
         const signedInAt = timeOf(claims?.auth_time, { maxAge, now: now() })
         return {
           subject,
-          ...told,
+          ...reported,
           ...signedInAt === undefined ? {} : { signedInAt },
           emailVerified: emailVerified === undefined ? undefined : emailVerified === true
         }

@@ -19,14 +19,14 @@ export function tokensOf (
   { accessTokens, account, connection, targets, progress, ended }: TokenSource,
   signIn: OAuth2 | SessionSignIn
 ): Tokens {
-  const asked = (url: string): URL => {
+  const requested = (url: string): URL => {
     const target = targetOf(url, targets)
     letOut({ provider: targets.provider, progress, ended }, { host: target.host })
     return target
   }
   if (!('grant' in signIn)) {
     return {
-      token: () => accessTokens.open(account, signIn, asked(signIn.url)),
+      token: () => accessTokens.open(account, signIn, requested(signIn.url)),
       drop (value) {
         accessTokens.drop(account, signIn, value)
         return Promise.resolve()
@@ -36,7 +36,7 @@ export function tokensOf (
   const oauth2 = signIn
   if (oauth2.grant !== 'authorization_code') {
     return {
-      token: () => accessTokens.get(account, oauth2, asked(oauth2.tokenUrl)),
+      token: () => accessTokens.get(account, oauth2, requested(oauth2.tokenUrl)),
       drop (value) {
         accessTokens.drop(account, oauth2, value)
         return Promise.resolve()

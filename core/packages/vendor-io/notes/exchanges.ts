@@ -74,19 +74,19 @@ function shown (
   { url = '', headers = {}, body, status, answer, failure }: Line,
   redact: Redactor
 ): Omit<Exchange, 'method' | 'milliseconds'> {
-  const told = (text: string, { max = longest, whole = true } = {}): string => cut(text, { max, whole }, redact)
+  const reported = (text: string, { max = longest, whole = true } = {}): string => cut(text, { max, whole }, redact)
   const fields = Object.entries(headers).slice(0, maxHeaders).map(
-    ([name, value]) => [name, told(maskedHeader(name, value), { max: longestHeader })]
+    ([name, value]) => [name, reported(maskedHeader(name, value), { max: longestHeader })]
   )
   return {
-    url: told(maskedPairs(url), { max: longestUrl }),
+    url: reported(maskedPairs(url), { max: longestUrl }),
     headers: Object.fromEntries(fields) as Record<string, string>,
     ...body === undefined
       ? {}
-      : { body: body instanceof Uint8Array ? told(bodyOf(body), { whole: body.length <= longestRead }) : sizeOf(body) },
+      : { body: body instanceof Uint8Array ? reported(bodyOf(body), { whole: body.length <= longestRead }) : sizeOf(body) },
     ...status === undefined ? {} : { status },
-    ...answer === undefined ? {} : { answer: told(typeof answer === 'string' ? answer : JSON.stringify(answer, maskedField)) },
-    ...failure === undefined ? {} : { failure: told(failure) }
+    ...answer === undefined ? {} : { answer: reported(typeof answer === 'string' ? answer : JSON.stringify(answer, maskedField)) },
+    ...failure === undefined ? {} : { failure: reported(failure) }
   }
 }
 

@@ -103,7 +103,7 @@ export type CallProgress = {
   failed: (
     verdict: Exclude<RequestOutcome, 'done'>,
     request: VendorRequest,
-    told: { refusal: ProviderErrorWord, message: string }
+    reported: { refusal: ProviderErrorWord, message: string }
   ) => ProviderErrorWord
   /**
    * Why it is uncertain what the vendor accepted: the first request whose outcome is unknown, or one that is still under way. Then a
@@ -119,7 +119,7 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
   let passed = begunPassed
   let accepted = false
   let hasLeft = false
-  let asked: string | undefined
+  let requested: string | undefined
   let uncertain: Failure | undefined
   const underWay = new Set<VendorRequest>()
   return {
@@ -129,16 +129,16 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
     get passed () {
       return passed
     },
-    leaving (host = asked, request = { unsafe: false }) {
+    leaving (host = requested, request = { unsafe: false }) {
       hasLeft = true
-      asked = host
+      requested = host
       if (request.unsafe) underWay.add(request)
     },
     get hasLeft () {
       return hasLeft
     },
     get asked () {
-      return asked
+      return requested
     },
     get uncertain () {
       return uncertain ?? (passed && underWay.size > 0 ? unfinished : undefined)

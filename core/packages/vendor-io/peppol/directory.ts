@@ -85,8 +85,8 @@ export function openPeppol ({ transport, zone, authorities, nameServers, now }: 
           new Away(`Peppol did not answer within ${limit / 1000} seconds.`))
       } catch (error) {
         // What others have written is in none of them.
-        const isTold = [Away, NotReadable, NotSigned, RequestFailure].some((known) => error instanceof known)
-        return { away: isTold ? errorMessageOf(error) : 'Peppol could not be asked.' }
+        const isReported = [Away, NotReadable, NotSigned, RequestFailure].some((known) => error instanceof known)
+        return { away: isReported ? errorMessageOf(error) : 'Peppol could not be asked.' }
       }
     }
   }

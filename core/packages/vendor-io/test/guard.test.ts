@@ -101,16 +101,16 @@ function look (guard: Guard, all: boolean): Promise<unknown> {
 
 void t.test('a name', async (t) => {
   await t.test('whose addresses are all public is looked up once and used as it was checked', async (t) => {
-    let asked = 0
+    let requested = 0
     const guard = createGuard({
       resolve: () => {
-        asked++
+        requested++
         return Promise.resolve(['8.8.8.8', '2606:4700::1111'])
       }
     })
     t.strictSame(await look(guard, true), [{ address: '8.8.8.8', family: 4 }, { address: '2606:4700::1111', family: 6 }])
     t.strictSame(await look(guard, false), { address: '8.8.8.8', family: 4 })
-    t.equal(asked, 2)
+    t.equal(requested, 2)
   })
 
   await t.test('that is not there, and one of which any address is not public, are refused in the same ' +

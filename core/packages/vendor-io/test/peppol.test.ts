@@ -200,8 +200,8 @@ await t.test('what is not signed by a publisher of Peppol does not count', async
 })
 
 await t.test('who does not answer is away, and so is what may not be asked', async (t) => {
-  const away = async (asked: Promise<Published>, why: RegExp): Promise<void> => {
-    const said = await asked
+  const away = async (requested: Promise<Published>, why: RegExp): Promise<void> => {
+    const said = await requested
     contains(t, 'away' in said ? said.away : JSON.stringify(said), why)
   }
   await away(ask(participant({ records: 2 })), /name servers .* \(ESERVFAIL\)/)

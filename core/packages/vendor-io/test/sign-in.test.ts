@@ -36,8 +36,8 @@ function begin (more: Partial<HttpOptions> = {}) {
   return { clock, http }
 }
 
-const concealing = (told: string[]): Partial<HttpOptions> => ({
-  redact: { ...createRedactor([]), conceal: (secret) => told.push(secret) }
+const concealing = (reported: string[]): Partial<HttpOptions> => ({
+  redact: { ...createRedactor([]), conceal: (secret) => reported.push(secret) }
 })
 
 /** A new token each time. */
@@ -74,8 +74,8 @@ const session: HttpCall = {
 }
 
 await t.test('signs in by a session of the vendor: opened once, renewed at its end and where the vendor refuses it', async (t) => {
-  const told: string[] = []
-  const { clock, http } = begin(concealing(told))
+  const reported: string[] = []
+  const { clock, http } = begin(concealing(reported))
   let count = 0
   vendor.on('POST /login', () => ({ json: { session: { token: `session-token-${++count}` } } }))
   await Promise.all([1, 2, 3].map(() => http().get(url, session, Anything)))
@@ -90,7 +90,7 @@ await t.test('signs in by a session of the vendor: opened once, renewed at its e
   vendor.on('GET /v1/me', [{ status: 401 }, { json: {} }])
   await http().get(url, session, Anything)
   t.equal(requestsTo('/v1/me').at(-1)?.headers['x-session'], 'Acme session-token-4')
-  for (const secret of ['session-token-1', 'session-token-4', 's3cret-password']) t.ok(told.includes(secret), secret)
+  for (const secret of ['session-token-1', 'session-token-4', 's3cret-password']) t.ok(reported.includes(secret), secret)
 })
 
 await t.test('the token of a session may be the whole answer, and the sign-in HTTP Basic with a form', async (t) => {
@@ -105,8 +105,8 @@ await t.test('the token of a session may be the whole answer, and the sign-in HT
 })
 
 await t.test('the sign-in of a session may have headers and a signature, made when it is opened', async (t) => {
-  const told: string[] = []
-  const { clock, http } = begin(concealing(told))
+  const reported: string[] = []
+  const { clock, http } = begin(concealing(reported))
   vendor.on('POST /login', { json: { token: 'signed-token' } })
   const call: HttpCall = {
     session: {
@@ -124,7 +124,7 @@ await t.test('the sign-in of a session may have headers and a signature, made wh
   const signature = createHmac('sha256', 's3cret-key').update(`shop${first}`).digest('hex')
   has(t, requestsTo('/login'), [{ headers: { 'x-service': 'shop', 'x-time': first, 'x-signature': signature } }])
   t.equal(requestsTo('/login').length, 1, 'a minute later the session is open')
-  t.ok(told.includes('s3cret-key'))
+  t.ok(reported.includes('s3cret-key'))
 })
 
 await t.test('a session that is not opened sends nothing; at no other host than the declared ones', async (t) => {

@@ -181,17 +181,17 @@ await t.test('TLS from the first byte works too, and no login where there is non
 })
 
 await t.test('the ports are those of the protocol unless told', async (t) => {
-  const asked: number[] = []
+  const requested: number[] = []
   const network = networkOf(t, {
     route: (_host, port) => {
-      asked.push(port)
+      requested.push(port)
       return { host: '127.0.0.1', port: 1 }
     }
   })
   for (const more of [{}, { security: 'tls' }, { port: 2525 }] as const) {
     await failed(smtpOf(network).send(message(), { ...transport, ...more }))
   }
-  t.strictSame(asked, [587, 465, 2525])
+  t.strictSame(requested, [587, 465, 2525])
 })
 
 await t.test('connections are kept for one account and its settings', async (t) => {
@@ -639,11 +639,11 @@ await t.test('a call that is given up while the server decides leaves a doubt', 
 
 await t.test('the end of a message, with which it is taken, is not told for a caller that has lost what it sends for', async (t) => {
   const lost = { word: 'provider_unavailable', ours: true, message: /was suspended for too long/ }
-  for (const asked of [0, 1, 2]) {
+  for (const requested of [0, 1, 2]) {
     let times = 0
     const { server, network } = await begin(t)
-    has(t, await failed(smtpOf(network, { holds: () => times++ < asked }).send(message({ attachments: [pdf] }), transport)), lost,
-      `lost after ${asked} times`)
+    has(t, await failed(smtpOf(network, { holds: () => times++ < requested }).send(message({ attachments: [pdf] }), transport)), lost,
+      `lost after ${requested} times`)
     t.strictSame(server.mails, [])
     await smtpOf(network).send(message(), transport)
     t.equal(server.mails.length, 1, 'the next one goes out')

@@ -48,9 +48,9 @@ await t.test('queued dispatches of several companies are taken together, and are
   t.equal(new Set(keys.map((key) => key.company_id)).size, 3)
   const [first] = keys as [Key]
   await change(first, { finished_at: later(-5) })
-  const wanted = keys.map(wantedOf)
-  const taken = await takeQueued(database, wanted)
-  for (const { companyId, dispatchId, lease } of wanted) {
+  const desired = keys.map(wantedOf)
+  const taken = await takeQueued(database, desired)
+  for (const { companyId, dispatchId, lease } of desired) {
     const record = taken.find(({ dispatch_id: id }) => id === dispatchId)
     t.equal(record?.steps.length, 1)
     has(t, record, {
@@ -63,7 +63,7 @@ await t.test('queued dispatches of several companies are taken together, and are
       detached: true
     })
   }
-  has(t, await dispatch(first), { status: 'running', run_id: wanted[0]?.lease.runId })
+  has(t, await dispatch(first), { status: 'running', run_id: desired[0]?.lease.runId })
 })
 
 await t.test('what a run has, what is not queued, what is another company\'s and what is locked is not taken', async (t) => {

@@ -25,9 +25,9 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
     providers: [{ code: 'simulator', version: '1.0.0', configuredBy: 'user' as const, weight: 3 }]
   }
   const all = [{ ...first!, document_id: given.documents[0]!.document_id }, second]
-  const asked = { ...given.dispatch, brand_version: 3 }
-  t.equal(await call('open_dispatch', { ...given, dispatch: asked, steps: all }), 'opened')
-  const { due_at: _due, in_batch: _batch, ...written } = asked
+  const requested = { ...given.dispatch, brand_version: 3 }
+  t.equal(await call('open_dispatch', { ...given, dispatch: requested, steps: all }), 'opened')
+  const { due_at: _due, in_batch: _batch, ...written } = requested
   has(t, await dispatch(given), {
     ...written,
     schedule: null,

@@ -34,8 +34,8 @@ await t.test('a value takes the place of the one before, unless only the first c
 
 await t.test('of several first values one stands, and all are told which', async (t) => {
   const { company_id: companyId } = await opened()
-  const told = await Promise.all([1, 2, 3].map((value) => keep(companyId, 'raced', value, { only_first: true })))
-  t.equal(new Set(told).size, 1)
+  const reported = await Promise.all([1, 2, 3].map((value) => keep(companyId, 'raced', value, { only_first: true })))
+  t.equal(new Set(reported).size, 1)
 })
 
 await t.test('a run keeps a value as long as it has its dispatch', async (t) => {

@@ -63,17 +63,17 @@ type Shown = { values: URLSearchParams, providers: readonly Provider[], host?: s
 /** The form of an alert, with the fields of its kind. `host`: where the chat is whose address is stored. */
 export function alertForm (words: Words, action: string, { values, providers, host, typed }: Shown): Html {
   const kind = kindIn(values.get('kind'))
-  const { numbers: asked, filtered } = factsOf[kind]
+  const { numbers: requested, filtered } = factsOf[kind]
   const field = (name: string, label: string, path = `/${name}`) => ({
     name,
     label,
     value: values.get(name) ?? '',
     wrong: wrongOf(words, typed, path)
   })
-  return html`${said(words, typed, 'name', ...asked, ...filtered ? filters : [], 'emails', 'callback', 'chat')}
+  return html`${said(words, typed, 'name', ...requested, ...filtered ? filters : [], 'emails', 'callback', 'chat')}
 <form method="post" action="${action}" novalidate><input type="hidden" name="kind" value="${kind}">${
     textField({ ...field('name', words.alertName), help: words.alertNameHelp })
-  }<div class="dense">${asked.map((name) => textField({ ...field(name, numberLabel(words, kind, name)), type: 'number' }))}${
+  }<div class="dense">${requested.map((name) => textField({ ...field(name, numberLabel(words, kind, name)), type: 'number' }))}${
     filtered ? filterFields(words, field, providers) : html``
   }</div>${linesField({ ...field('emails', words.alertEmails), help: words.alertEmailsHelp })}${
     checkField({
@@ -105,9 +105,9 @@ export function numberLabel (words: Words, kind: AlertKind, name: typeof numbers
   return words[`alert_${name}`]
 }
 
-type Asked = (name: string, label: string) => { name: string, label: string, value: string, wrong: Html[] }
+type Requested = (name: string, label: string) => { name: string, label: string, value: string, wrong: Html[] }
 
-function filterFields (words: Words, field: Asked, providers: readonly Provider[]): Html {
+function filterFields (words: Words, field: Requested, providers: readonly Provider[]): Html {
   const provider = field('provider', words.alertProvider)
   const known = providers.flatMap(({ code, name }) => code === undefined ? [] : [{ value: code, label: name ?? code }])
     .sort((a, b) => a.label.localeCompare(b.label))

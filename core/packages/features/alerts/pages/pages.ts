@@ -16,8 +16,8 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/alerts', async (request, reply) => {
     const [{ words }, { query }] = [visitOf(request), request]
     const done = query['saved'] !== undefined ? words.alertSaved : query['removed'] !== undefined ? words.alertRemoved : undefined
-    const told = done === undefined ? html`` : notice('good', html`<p>${done}</p>`)
-    return reply.page(await list(visitOf(request), told, { kind: kindIn(query['kind']) }))
+    const reported = done === undefined ? html`` : notice('good', html`<p>${done}</p>`)
+    return reply.page(await list(visitOf(request), reported, { kind: kindIn(query['kind']) }))
   })
 
   app.post<Sent>('/alerts', async (request, reply) => {
@@ -47,8 +47,8 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
     const tried = await visit.api.send<TrialView>('POST', `${pathOf(id)}/try`)
     if (!tried.ok && tried.status !== 409) throw new ApiRefused(tried)
     const alert = await read(visit, id)
-    const told = tried.ok ? trial(visit.words, tried.body) : notice('warn', html`<p>${sentenceOf(visit.words, tried.error)}</p>`)
-    return reply.code(tried.ok ? 200 : tried.status).page(await one(visit, alert, { told }))
+    const reported = tried.ok ? trial(visit.words, tried.body) : notice('warn', html`<p>${sentenceOf(visit.words, tried.error)}</p>`)
+    return reply.code(tried.ok ? 200 : tried.status).page(await one(visit, alert, { message: reported }))
   })
 
   app.post<Named>('/alerts/:id/remove', {
@@ -84,7 +84,7 @@ const read = (visit: Visit, id: string): Promise<AlertView> => visit.api.read<Al
 const readProviders = async ({ api }: Visit): Promise<readonly Provider[]> =>
   (await api.read<{ data: Provider[] }>('/api/v1/providers?schemas=false')).data
 
-async function list (visit: Visit, told: Html, { kind: chosen, typed }: { kind: AlertKind, typed?: Typed }): Promise<Html> {
+async function list (visit: Visit, message: Html, { kind: chosen, typed }: { kind: AlertKind, typed?: Typed }): Promise<Html> {
   const { words, api, actor } = visit
   const [{ data }, providers] = await Promise.all([api.read<{ data: AlertView[] }>(apiPath), readProviders(visit)])
   const rows = data.map((alert) => {
@@ -95,7 +95,7 @@ async function list (visit: Visit, told: Html, { kind: chosen, typed }: { kind: 
       undelivered.length === 0 ? html`` : html`<div class="quiet">${words.alertUndelivered}</div>`
     }</td><td>${stateOf(words, alert)}</td><td>${since === null ? html`` : time(since)}</td></tr>\n`
   })
-  const main = html`${told}<section aria-label="${words.alerts}"><p>${words.alertsIntro}</p>${
+  const main = html`${message}<section aria-label="${words.alerts}"><p>${words.alertsIntro}</p>${
     rows.length === 0
       ? html`<p>${words.alertsNone}</p>`
       : table(words.alerts, [words.alertName, words.alertKind, words.alertTells, words.status, words.alertSince], rows)
@@ -134,13 +134,14 @@ function trial (words: Words, { results }: TrialView): Html {
 
 /** Its numbers and filters, as the form calls them. */
 function conditionOf (words: Words, alert: AlertView): string {
-  const told = factsOf[alert.kind].numbers.map((name) =>
+  const reported = factsOf[alert.kind].numbers.map((name) =>
     `${numberLabel(words, alert.kind, name)}${words.colon}${numberOf(words, alert[name] ?? 0)}`
   )
   const { service, provider } = alert
-  return [...told, ...service === undefined ? [] : [wordFor(words, 'service', service)], ...provider === undefined ? [] : [provider]].join(
-    ' · '
-  )
+  return [...reported, ...service === undefined ? [] : [wordFor(words, 'service', service)], ...provider === undefined ? [] : [provider]]
+    .join(
+      ' · '
+    )
 }
 
 /** The list of what an alert is about. */
@@ -156,12 +157,16 @@ function listOf ({ kind, service, provider }: AlertView): string {
   }[kind]
 }
 
-async function one (visit: Visit, alert: AlertView, { told = html``, typed }: { told?: Html, typed?: Typed } = {}): Promise<Html> {
+async function one (
+  visit: Visit,
+  alert: AlertView,
+  { message = html``, typed }: { message?: Html, typed?: Typed } = {}
+): Promise<Html> {
   const { words } = visit
   const { id, name, since, chat, kind } = alert
   const providers = await readProviders(visit)
   const path = `${at}/${id}`
-  const main = html`<p><a href="${at}">${words.alertsAll}</a></p>${told}<section aria-label="${name}"><p class="quiet">${
+  const main = html`<p><a href="${at}">${words.alertsAll}</a></p>${message}<section aria-label="${name}"><p class="quiet">${
     words[`alertKind_${kind}`]
   }</p><p>${stateOf(words, alert)} ${since === null ? html`` : time(since)} <a href="${listOf(alert)}">${
     words[`alertList_${kind}`]

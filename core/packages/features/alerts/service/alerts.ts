@@ -156,8 +156,8 @@ const send = ({ database, messenger }: Options): Alerts['send'] => async () => {
       const row = await findAlert(database.owner, { companyId, alertId })
       if (row === undefined) return
       const idOf = (email: string): string => uuidOf([companyId, alertId, number, email])
-      const isWanted = way === 'mail' ? row.emails.length > 0 : row.chat !== null
-      const { sent } = isWanted ? await messenger[way](row, { event, facts, at, idOf }) : { sent: true }
+      const isSelected = way === 'mail' ? row.emails.length > 0 : row.chat !== null
+      const { sent } = isSelected ? await messenger[way](row, { event, facts, at, idOf }) : { sent: true }
       await settleMessage(database.owner, message, sent)
     }))
   }

@@ -69,14 +69,15 @@ const wordsOf = ({ language }: AlertRow) => language === 'fr' ? fr : en
 function textOf (row: AlertRow, { event, facts, at }: Message): { subject: string, text: string[] } {
   const [words, { name, kind, condition }] = [wordsOf(row), row]
   const { providers = [], ...numbers } = facts
-  const told = {
+  const reported = {
     name,
     ...condition,
     ...numbers,
     providers: providers.join(', '),
     at: `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
   }
-  const say = (sentence: string): string => sentence.replaceAll(/\{(\w+)\}/g, (_, key: keyof typeof told) => String(told[key] ?? ''))
+  const say = (sentence: string): string =>
+    sentence.replaceAll(/\{(\w+)\}/g, (_, key: keyof typeof reported) => String(reported[key] ?? ''))
   const kindSaid = words[`alertKind_${kind}`]
   const first = event === 'began' ? words[`alertTold_${kind}`] : event === 'ended' ? `${kindSaid}: ${words.alertOver}` : words.alertTrial
   return { subject: say(words[`alertSubject_${event}`]), text: [first, words.alertAt].map(say) }

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { AlertKind } from '../contract/alerts.ts'
 import type { Condition, Facts } from './tables.ts'
 
-type Asked = { companyId: number, condition: Condition, now: Date }
+type Requested = { companyId: number, condition: Condition, now: Date }
 export type Found = { isMet: boolean, facts: Facts }
 
 /** The most dispatches, callbacks or doubts that a look reads: the newest. */
@@ -12,7 +12,7 @@ const maxRead = 5_000
 const before = (now: Date, minutes = 0): Date => new Date(now.getTime() - minutes * 60_000)
 
 /** The dispatches of the last minutes, as "chosen". */
-function chosen ({ companyId, condition: { minutes }, now }: Asked): RawBuilder<unknown> {
+function chosen ({ companyId, condition: { minutes }, now }: Requested): RawBuilder<unknown> {
   const from = before(now, minutes)
   return sql`chosen as materialized (
     select dispatch_id, status as dispatch_status from dispatches where company_id = ${companyId}
@@ -22,7 +22,7 @@ function chosen ({ companyId, condition: { minutes }, now }: Asked): RawBuilder<
 }
 
 /** The condition on steps; `provider`: who was called. */
-function isWanted ({ service, provider }: Condition, called: RawBuilder<unknown>): RawBuilder<boolean> {
+function isSelected ({ service, provider }: Condition, called: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(${service ?? null}::text is null or service = ${service ?? null})
     and (${provider ?? null}::text is null or ${called} = ${provider ?? null})`
 }
@@ -30,27 +30,27 @@ function isWanted ({ service, provider }: Condition, called: RawBuilder<unknown>
 const code = sql`provider_code`
 
 /** How each kind is looked for, by queries of the company. */
-export const measures: Readonly<Record<AlertKind, (queries: CompanyQueries, asked: Asked) => Promise<Found>>> = {
-  async failures (queries, asked) {
-    const { condition } = asked
-    const { rows: [found = { count: 0, failed: 0 }] } = await sql<{ count: number, failed: number }>`with ${chosen(asked)}
+export const measures: Readonly<Record<AlertKind, (queries: CompanyQueries, requested: Requested) => Promise<Found>>> = {
+  async failures (queries, requested) {
+    const { condition } = requested
+    const { rows: [found = { count: 0, failed: 0 }] } = await sql<{ count: number, failed: number }>`with ${chosen(requested)}
       select count(*)::integer as count, (count(*) filter (where status <> 'accepted'))::integer as failed
-      from chosen join steps using (dispatch_id) where ${isWanted(condition, code)} and (status in ('accepted', 'rejected')
+      from chosen join steps using (dispatch_id) where ${isSelected(condition, code)} and (status in ('accepted', 'rejected')
         or status = 'unavailable' and dispatch_status in ('failed', 'partial'))`.execute(queries)
     const isMet = found.count >= (condition.least ?? 1) && found.failed * 100 >= found.count * (condition.percent ?? 100)
     return { isMet, facts: { value: found.failed, count: found.count } }
   },
 
   // Who was called stands in the timeline: a step goes on to another provider.
-  async provider_unavailable (queries, asked) {
-    const { condition, condition: { least = 1 } } = asked
-    const { rows } = await sql<{ provider: string }>`with ${chosen(asked)}, called as (
+  async provider_unavailable (queries, requested) {
+    const { condition, condition: { least = 1 } } = requested
+    const { rows } = await sql<{ provider: string }>`with ${chosen(requested)}, called as (
         select step_id, facts->>'providerName' as provider, row_number() over (partition by step_id order by event_id) as number
         from chosen join events using (dispatch_id) where kind = 'calling'
       ), calls as (
         select provider, outcome, row_number() over (partition by provider order by answered_at desc) as place
         from called join attempts using (step_id, number) join steps using (step_id)
-        where answered_at is not null and ${isWanted(condition, sql`provider`)}
+        where answered_at is not null and ${isSelected(condition, sql`provider`)}
       ) select provider from calls where place <= ${least} group by provider
         having count(*) = ${least} and bool_and(outcome = 'unavailable') order by provider limit 20`.execute(queries)
     return { isMet: rows.length > 0, facts: { value: rows.length, providers: rows.map(({ provider }) => provider) } }
@@ -84,7 +84,7 @@ export const measures: Readonly<Record<AlertKind, (queries: CompanyQueries, aske
         select dispatch_id from dispatches where company_id = ${companyId} and status = 'uncertain' and not test
         order by dispatch_id desc limit ${maxRead}
       ) select count(*)::integer as count from doubtful join steps using (dispatch_id)
-      where status = 'uncertain' and uncertain_at <= ${before(now, condition.minutes)} and ${isWanted(condition, code)}`.execute(queries)
+      where status = 'uncertain' and uncertain_at <= ${before(now, condition.minutes)} and ${isSelected(condition, code)}`.execute(queries)
     const value = found?.count ?? 0
     return { isMet: value > 0, facts: { value } }
   }

@@ -84,10 +84,10 @@ async function newCompany () {
   await send('PUT', '/api/v1/company/providers/teller', { body: { settings: {}, sandbox: false } }, company.admin)
   const { body: { id } } = await send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } },
     company.admin)
-  const told = async (): Promise<any[]> =>
+  const reported = async (): Promise<any[]> =>
     (await owner.selectFrom('outbox').selectAll().where('endpoint_id', '=', id).orderBy('callback_id').execute())
       .map(({ type, body }) => ({ type, ...JSON.parse(body ?? '{}') })).filter(({ type }) => type.startsWith('alert.'))
-  return { ...company, told }
+  return { ...company, told: reported }
 }
 const text = (login: Login): Promise<Answer> =>
   send('POST', '/api/sms', { body: { providerName: 'teller', sms: { phoneNumber: '+33612345678', message: 'Hello' } }, headers: late },
@@ -107,15 +107,15 @@ const fill = async (login: Login, count: number, how: typeof answer): Promise<vo
 }
 
 await t.test('it begins once, ends once, and both processes tell it once; a flapping condition is no storm', async (t) => {
-  const { admin, told } = await newCompany()
+  const { admin, told: reported } = await newCompany()
   const id = await set(admin, { ...failures, callback: true, chat: { format: 'slack', url } })
   await fill(admin, 3, 'broken')
   await look()
-  t.same(await told(), [], 'of fewer than the least nothing is said')
+  t.same(await reported(), [], 'of fewer than the least nothing is said')
   await fill(admin, 1, 'broken')
   await look()
   await look()
-  has(t, await told(), [{ type: 'alert.began', data: { alertId: id, kind: 'failures', value: 4, count: 4, trial: false } }])
+  has(t, await reported(), [{ type: 'alert.began', data: { alertId: id, kind: 'failures', value: 4, count: 4, trial: false } }])
   t.equal(posted().length, 1)
   matches(t, posted()[0].text, /^Alert: Watch\n4 of 4 steps of the last 10 minutes have failed\. The limit is 50 %\./)
   has(t, (await send('GET', `${path}/${id}`, {}, admin)).body, { firing: true, undelivered: [] })
@@ -123,29 +123,29 @@ await t.test('it begins once, ends once, and both processes tell it once; a flap
   await fill(admin, 5, 'sent')
   await look()
   await look(2)
-  t.equal((await told()).length, 1, 'it is not over before 5 minutes have passed')
+  t.equal((await reported()).length, 1, 'it is not over before 5 minutes have passed')
   await fill(admin, 8, 'broken')
   await look()
   later(10)
   await look()
   await look()
-  t.equal((await told()).length, 1, 'what comes back within them begins the count anew')
+  t.equal((await reported()).length, 1, 'what comes back within them begins the count anew')
   await look(5)
-  has(t, await told(), [{ type: 'alert.began' }, { type: 'alert.ended', data: { alertId: id } }])
+  has(t, await reported(), [{ type: 'alert.began' }, { type: 'alert.ended', data: { alertId: id } }])
   t.equal(posted().length, 2)
   matches(t, posted()[1].text, /^Over: Watch\nDispatches fail: this is over\./)
 
   await fill(admin, 4, 'broken')
   await look()
-  t.equal((await told()).length, 2, 'it begins again no sooner than 10 minutes after its end')
+  t.equal((await reported()).length, 2, 'it begins again no sooner than 10 minutes after its end')
   later(7)
   await fill(admin, 4, 'broken')
   await look(3)
-  t.equal((await told()).length, 3)
+  t.equal((await reported()).length, 3)
 })
 
 await t.test('each kind is found, and its own company alone is told', async (t) => {
-  const [{ admin, told, companyId }, other] = [await newCompany(), await newCompany()]
+  const [{ admin, told: reported, companyId }, other] = [await newCompany(), await newCompany()]
   await set(other.admin, { kind: 'doubt', minutes: 60, callback: true })
   await set(admin, { kind: 'provider_unavailable', least: 3, minutes: 10, callback: true })
   await set(admin, { kind: 'credits_low', credits: 1_000, callback: true })
@@ -155,9 +155,9 @@ await t.test('each kind is found, and its own company alone is told', async (t) 
   await fill(admin, 3, 'broken')
   await owner.updateTable('attempts').where('company_id', '=', companyId).set({ outcome: 'unavailable' }).execute()
   await look()
-  const kinds = async (): Promise<string[]> => (await told()).map(({ data: { kind } }) => kind).toSorted()
+  const kinds = async (): Promise<string[]> => (await reported()).map(({ data: { kind } }) => kind).toSorted()
   t.same(await kinds(), ['credits_low', 'provider_unavailable'])
-  has(t, (await told()).find(({ data: { kind } }) => kind === 'provider_unavailable'), { data: { value: 1, providers: ['teller'] } })
+  has(t, (await reported()).find(({ data: { kind } }) => kind === 'provider_unavailable'), { data: { value: 1, providers: ['teller'] } })
 
   const { rows: [doubtful] } = await sql<{ step_id: string }>`update steps set status = 'uncertain', uncertain_at = ${time}
     where company_id = ${companyId} returning step_id`.execute(owner)
@@ -171,7 +171,7 @@ await t.test('each kind is found, and its own company alone is told', async (t) 
   await look(30)
   t.equal((await kinds()).length, 2)
   await look(31)
-  const begun = (await told()).filter(({ type }) => type === 'alert.began').map(({ data: { kind } }) => kind)
+  const begun = (await reported()).filter(({ type }) => type === 'alert.began').map(({ data: { kind } }) => kind)
   t.same(begun.toSorted(), ['callbacks_failing', 'credits_low', 'doubt', 'provider_unavailable'])
   t.same(await other.told(), [])
 })
@@ -242,7 +242,7 @@ await t.test('mails go to people of the company, once each, and are tried again;
 })
 
 await t.test('what a look has found counts no more once somebody has changed the alert', async (t) => {
-  const { admin, told } = await newCompany()
+  const { admin, told: reported } = await newCompany()
   const id = await set(admin, { kind: 'credits_low', credits: 500, callback: true })
   later(2)
   const [row] = (await takeAlerts(get('database'), 100)).filter(({ alert_id: one }) => one === id)
@@ -250,11 +250,11 @@ await t.test('what a look has found counts no more once somebody has changed the
   await send('PUT', `${path}/${id}`, { body: { name: 'Watch', kind: 'credits_low', credits: 1, callback: true } }, admin)
   await moveAlert(get('database'), row!, { isMet: true, facts: { value: 1 } }, () => Promise.reject(new Error('It is told.')))
   await look()
-  t.same(await told(), [])
+  t.same(await reported(), [])
 })
 
 await t.test('a chat is secret and public; what does not belong together is refused; a trial says what came of it', async (t) => {
-  const { admin, member, told } = await newCompany()
+  const { admin, member, told: reported } = await newCompany()
   const other = await newCompany()
   for (const bad of ['http://hooks.chat.test/', 'https://10.0.0.1/', 'https://user:word@hooks.chat.test/', 'https://[fd00::1]/']) {
     const { status } = await add(admin, { kind: 'doubt', minutes: 60, chat: { format: 'slack', url: bad } })
@@ -281,7 +281,7 @@ await t.test('a chat is secret and public; what does not belong together is refu
     body: { results: [{ way: 'chat', sent: true }, { way: 'callback', sent: true }] }
   })
   matches(t, posted()[0].text, /^Trial: Watch &lt;!channel&gt;\nSomebody tries this alert/)
-  has(t, await told(), [{ type: 'alert.began', data: { trial: true } }])
+  has(t, await reported(), [{ type: 'alert.began', data: { trial: true } }])
   t.equal((await send('POST', `${path}/${id}/try`, {}, admin)).status, 409)
   later(2)
   chats.answer({ status: 404 })

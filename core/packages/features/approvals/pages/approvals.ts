@@ -115,9 +115,9 @@ type Shown = { refused?: Html, typed?: Typed, query?: Query }
 const rowIn = ({ row }: Query): number | undefined => typeof row === 'string' && /^[1-9]\d{0,6}$/.test(row) ? Number(row) : undefined
 
 /** The request that waits; of a batch, that of one of its rows. */
-async function requestIn (visit: Visit, asked: FastifyRequest<Named & { Querystring: Query }>): Promise<JsonObject> {
-  const { id, batchId, request } = await read(asked)
-  const row = batchId === null ? undefined : await readRow(visit, id, rowIn(asked.query) ?? 1)
+async function requestIn (visit: Visit, requested: FastifyRequest<Named & { Querystring: Query }>): Promise<JsonObject> {
+  const { id, batchId, request } = await read(requested)
+  const row = batchId === null ? undefined : await readRow(visit, id, rowIn(requested.query) ?? 1)
   return row?.request ?? request ?? {}
 }
 

@@ -14,8 +14,8 @@ type Named = { Params: { id: string } }
 /** The rules by which somebody else has to approve. */
 export const rulePages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/approvals/rules', async (request, reply) => {
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visitOf(request).words.ruleSaved}</p>`)
-    return reply.page(await view(visitOf(request), told))
+    const reported = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visitOf(request).words.ruleSaved}</p>`)
+    return reply.page(await view(visitOf(request), reported))
   })
 
   app.post<Sent>('/approvals/rules', async (request, reply) => {
@@ -91,11 +91,11 @@ function ruleIn (body: URLSearchParams): object {
   }
 }
 
-async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
+async function view (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const isAdmin = role === 'admin'
   const [{ data }, users] = await Promise.all([api.read<{ data: RuleView[] }>(apiPath), isAdmin ? readUsers(visit) : []])
-  const main = html`<p><a href="/console/approvals">${words.approvals}</a></p>${told}
+  const main = html`<p><a href="/console/approvals">${words.approvals}</a></p>${message}
 <section aria-label="${words.approvalRules}"><p>${words.rulesIntro}</p>${
     data.length === 0 ? html`<p>${words.rulesNone}</p>` : list(words, data, { users, isAdmin })
   }</section>
@@ -146,13 +146,13 @@ function list (words: Words, data: readonly RuleView[], { users, isAdmin }: Peop
 }
 
 function conditionsOf (words: Words, { currency = '', ...rule }: RuleView): string {
-  const told = numbers.flatMap((name) => {
+  const reported = numbers.flatMap((name) => {
     const value = rule[name]
     return value === undefined
       ? []
       : [fill(words[`rule_${name}`], { value: `${numberOf(words, value)} ${name === 'amountAbove' ? currency : ''}`.trim() })]
   })
-  return told.length === 0 ? words.ruleAlways : told.join(`, ${words.ruleOr} `)
+  return reported.length === 0 ? words.ruleAlways : reported.join(`, ${words.ruleOr} `)
 }
 
 /** The one person who may approve by a rule: what they ask for themselves waits for nobody. */

@@ -30,7 +30,7 @@ export function createApprovalDesk (needs: Needs): ApprovalDesk {
   const desk: Desk = { ...needs, policies: createPolicies(database, freshness) }
 
   return {
-    rulesFor: (about, asked) => rulesFor(desk, about, asked),
+    rulesFor: (about, requested) => rulesFor(desk, about, requested),
     waitingUnder: (companyId, key) => waitingUnder(desk, companyId, key),
     keep: (kept) => keep(desk, kept),
     keepBatch: (kept) => keepBatch(desk, kept),
@@ -66,15 +66,15 @@ async function storedRules (
 /** Keeps what waits, and tells the audit log. Throws `rate_limited` where too much of the company waits. */
 async function add (
   desk: Desk,
-  asked: { actor: Actor, requestId: string, rules: readonly { id: string }[] },
+  requested: { actor: Actor, requestId: string, rules: readonly { id: string }[] },
   more: Pick<Parameters<typeof addApproval>[1], 'services' | 'command' | 'facts'> & Partial<Parameters<typeof addApproval>[1]>
 ): Promise<ApprovalRow | 'over'> {
   const { database, newId, now } = desk
-  const { actor, requestId } = asked
+  const { actor, requestId } = requested
   const { companyId } = actor
-  const [approvalId, at, rules] = [newId(), now(), await storedRules(desk, companyId, asked.rules)]
+  const [approvalId, at, rules] = [newId(), now(), await storedRules(desk, companyId, requested.rules)]
   // A rule that is gone in this moment has asked for it all the same: then the admins decide.
-  const kept = rules.length > 0 ? rules : asked.rules.map(({ id }) => ({ id, name: '', approvers: [] }))
+  const kept = rules.length > 0 ? rules : requested.rules.map(({ id }) => ({ id, name: '', approvers: [] }))
   const row = await addApproval(database, {
     ...more,
     approvalId,
@@ -126,22 +126,22 @@ async function waitingUnder (
 async function rulesFor (
   { freshness, policies }: Pick<Desk, 'freshness' | 'policies'>,
   { actor, rows }: Pick<ApprovalSubject, 'actor' | 'rows'>,
-  asked: () => Promise<readonly ApprovalSubject[]>
+  requested: () => Promise<readonly ApprovalSubject[]>
 ): Promise<readonly ApprovalRuleRef[]> {
   if (rows !== undefined) await freshness.check()
   const { rules } = await policies.of(actor.companyId)
   if (rules.length === 0) return []
-  const facts = await asked()
+  const facts = await requested()
   return rules.filter((rule) => facts.some((one) => asksFor(rule, one))).map(({ id, name }) => ({ id, name }))
 }
 
-async function keep (desk: Desk, { command, asked, rules, key }: KeptRequest): Promise<WaitingView> {
+async function keep (desk: Desk, { command, asked: requested, rules, key }: KeptRequest): Promise<WaitingView> {
   const { actor, services, body, requestId, version, strict, sandbox } = command
   const row = await add(desk, { actor, requestId, rules }, {
     services,
     request: body,
     command: { requestId, ...version && { version }, ...strict && { strict }, ...sandbox && { sandbox } },
-    facts: factsOf(asked),
+    facts: factsOf(requested),
     ...key !== undefined && { key: { key: key.key, fingerprint: key.fingerprint } }
   })
   if (row === 'over') throw new Error('A request by itself has no batch.')
@@ -161,16 +161,16 @@ async function keepBatch (
 }
 
 /** Whether a rule wants somebody else to approve it. */
-function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }: ApprovalSubject): boolean {
-  if (services !== undefined && !services.some((name) => asked.services.includes(name))) return false
+function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...requested }: ApprovalSubject): boolean {
+  if (services !== undefined && !services.some((name) => requested.services.includes(name))) return false
   const isThemselves = actor.key === undefined && actor.impersonatorId === undefined
   if (isThemselves && exempt.includes(actor.userId)) return false
   const { amountAbove, currency, creditsAbove, recipientsAbove, rowsAbove } = rule
   const conditions = [
-    amountAbove !== undefined && isAbove(asked.amount, amountAbove, currency),
-    creditsAbove !== undefined && asked.credits > creditsAbove,
-    recipientsAbove !== undefined && asked.recipients > recipientsAbove,
-    rowsAbove !== undefined && (asked.rows ?? 0) > rowsAbove
+    amountAbove !== undefined && isAbove(requested.amount, amountAbove, currency),
+    creditsAbove !== undefined && requested.credits > creditsAbove,
+    recipientsAbove !== undefined && requested.recipients > recipientsAbove,
+    rowsAbove !== undefined && (requested.rows ?? 0) > rowsAbove
   ]
   return [amountAbove, creditsAbove, recipientsAbove, rowsAbove].every((one) => one === undefined) || conditions.includes(true)
 }

@@ -33,11 +33,11 @@ type Needs = {
 /** Tells whoever may approve that something waits: by callbacks, and by a mail to each of them. */
 export function createNotifier ({ database, linkMail, outbox, log, publicUrl, pages, now }: Needs): () => Promise<void> {
   async function tell (row: ApprovalRow): Promise<void> {
-    await markNotified(database, { companyId: row.company_id, approvalId: row.approval_id }, async (queries, told) => {
-      const url = await notifyUrlOf(queries, told.company_id)
-      await outbox.tell(queries, told.company_id, {
+    await markNotified(database, { companyId: row.company_id, approvalId: row.approval_id }, async (queries, reported) => {
+      const url = await notifyUrlOf(queries, reported.company_id)
+      await outbox.tell(queries, reported.company_id, {
         type: 'approval.requested',
-        data: toldOf(told, { now: now(), pages }),
+        data: toldOf(reported, { now: now(), pages }),
         ...url === null ? {} : { url }
       })
     })
@@ -52,10 +52,10 @@ export function createNotifier ({ database, linkMail, outbox, log, publicUrl, pa
     const named = asking.flatMap(({ approvers }) => approvers)
     const circles = [...asking.some(({ approvers }) => approvers.length === 0) ? ['admins' as const] : [],
       ...named.length > 0 ? [named] : []]
-    const told = status === 'waiting' && await linkMail.offered()
+    const reported = status === 'waiting' && await linkMail.offered()
       ? (await Promise.all(circles.map((who) => listNotifiedPeople(database, companyId, who)))).flat()
       : []
-    const people = new Map(told.filter((one) => one.userId !== asker.userId).map((one) => [one.userId, one]))
+    const people = new Map(reported.filter((one) => one.userId !== asker.userId).map((one) => [one.userId, one]))
     const failures: unknown[] = []
     for (const { userId, email: to, language } of people.values()) {
       const words = language === 'fr' ? fr : en

@@ -44,8 +44,8 @@ export async function reviewOf (needs: Needs, row: ApprovalRow): Promise<{ rules
   const asker = await askerOf(needs, row)
   const { batch_id: batchId } = row
   if (batchId !== null) {
-    const asked = await batches.asked(asker, batchId)
-    const added = asked === undefined ? [] : await addedOf(needs, row, await pipeline.rulesForBatch(asked.batch, asked.found))
+    const requested = await batches.asked(asker, batchId)
+    const added = requested === undefined ? [] : await addedOf(needs, row, await pipeline.rulesForBatch(requested.batch, requested.found))
     return { rules: [...row.rules, ...added], review: null }
   }
   const { plan, recipient, warnings, seen, asking } = await pipeline.review(commandOf(row, asker))

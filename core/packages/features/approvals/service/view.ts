@@ -67,6 +67,6 @@ export function factsOf (row: ApprovalRow, { now, pages }: { now: Date, pages: s
 
 /** The same for a callback. */
 export function toldOf (row: ApprovalRow, where: Parameters<typeof factsOf>[1]): ToldApproval {
-  const { recipient: _recipient, reason: _reason, ...told } = factsOf(row, where)
-  return told
+  const { recipient: _recipient, reason: _reason, ...reported } = factsOf(row, where)
+  return reported
 }

@@ -81,9 +81,9 @@ await t.test('what needs it waits; somebody else sees and approves it, and it is
     status: 200,
     body: { approval: { rules: ['Invoices above 1,000'] } }
   })
-  const asked = await send('POST', '/api/invoicing', { body, headers }, member)
-  has(t, asked, { status: 202, body: { success: true, status: 'approval_required', metadata: { order: '7' } } })
-  const { approvalId } = asked.body
+  const requested = await send('POST', '/api/invoicing', { body, headers }, member)
+  has(t, requested, { status: 202, body: { success: true, status: 'approval_required', metadata: { order: '7' } } })
+  const { approvalId } = requested.body
   const again = await send('POST', '/api/invoicing', { body, headers }, member)
   has(t, again, { status: 202, body: { approvalId } })
   t.equal(again.headers.get('idempotency-replayed'), 'true')
@@ -301,10 +301,10 @@ await t.test('in any order, one request is sent once at most, and only where eac
   const body = { providerName: 'simulator', template: { id, data: { name: 'Ada' } }, postal: { recipient } }
   const other = await processOf(admin, (command) => app.get('pipeline').dispatch(command))
   const state = { version: 1, accent: '#000000', sandbox: false }
-  let [asked, approved] = [0, 0]
+  let [requested, approved] = [0, 0]
 
   await fc.assert(fc.asyncProperty(acts, async (order) => {
-    const headers = { 'idempotency-key': `any-${++asked}` }
+    const headers = { 'idempotency-key': `any-${++requested}` }
     const before = await sent()
     const ask = (): Promise<Answer> => send('POST', '/api/postal', { body, headers }, member)
     const { body: { approvalId } } = await ask()
@@ -437,7 +437,7 @@ await t.test('the page shows what the templates of all steps make', async (t) =>
   }
   await made('Terms')
   const later = await made('Cover')
-  const asked = await send('POST', '/api/file/email', {
+  const requested = await send('POST', '/api/file/email', {
     body: {
       providerName: 'simulator',
       fileContent: { templateName: 'Terms', data: { name: 'Ada' } },
@@ -449,8 +449,8 @@ await t.test('the page shows what the templates of all steps make', async (t) =>
       }
     }
   }, member)
-  has(t, asked, { status: 202, body: { status: 'approval_required' } }, JSON.stringify(asked.body))
-  const { approvalId } = asked.body
+  has(t, requested, { status: 202, body: { status: 'approval_required' } }, JSON.stringify(requested.body))
+  const { approvalId } = requested.body
   const { open, signIn } = openConsole(service)
   const cookie = await signIn(admin)
   const at = `/approvals/${String(approvalId)}`
@@ -582,9 +582,9 @@ await t.test('nobody approves their own: not under another identity, not by a ke
   has(t, await as(token, 'POST', path, { seen }), { status: 404 })
   const { body: { data: [, first] } } = await send('GET', rulesPath, {}, admin)
   t.ok(first)
-  const { body: asked } = await as(token, 'POST', '/api/sms', text('acting'))
+  const { body: requested } = await as(token, 'POST', '/api/sms', text('acting'))
   for (const who of [admin, member]) {
-    const found = await send('GET', `/api/v1/approvals/${String(asked.approvalId)}`, {}, who)
+    const found = await send('GET', `/api/v1/approvals/${String(requested.approvalId)}`, {}, who)
     has(t, found, { body: { mayDecide: false } })
   }
   t.same(await sent(), [])
@@ -622,9 +622,9 @@ await t.test('a batch waits as a whole, and goes on once it is approved', async 
   await send('POST', `/api/v1/batches/${String(held)}/resume`, {}, member)
   await until('somebody is asked', async () => (await send('GET', '/api/v1/approvals?status=waiting', {}, admin)).body.data.length === 1)
   has(t, await reaches(held, 'paused'), { problem: { error: 'approval_required' } })
-  const { body: { data: [asked] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
-  has(t, asked, { batchId: held, rules: ['Lists'] })
-  has(t, await approve(asked.id), { status: 200 })
+  const { body: { data: [requested] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
+  has(t, requested, { batchId: held, rules: ['Lists'] })
+  has(t, await approve(requested.id), { status: 200 })
   has(t, await reaches(held, 'finished'), { counts: { succeeded: 3 } })
 })
 
@@ -760,7 +760,7 @@ await t.test('a batch is approved with the rows and the templates that there wer
       body: Buffer.from(templates.map((id, index) => `${JSON.stringify(invoice(id, index))}\n`).join('')),
       headers: { 'content-type': 'application/x-ndjson' }
     }, member)).body.batchId as string
-  const asked = async (batchId: string): Promise<string> => {
+  const requested = async (batchId: string): Promise<string> => {
     let id = ''
     await until('it waits', async () => {
       const { body: { data } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
@@ -775,7 +775,7 @@ await t.test('a batch is approved with the rows and the templates that there wer
     return batch
   }
   const rows = await take(ready, ready, draft)
-  const first = await asked(rows)
+  const first = await requested(rows)
   has(t, await send('POST', `/api/v1/batches/${rows}/retry`, {}, member), { status: 409, body: { message: /has to approve/ } })
   has(t, await approve(first), { status: 200, body: { status: 'approved' } })
   has(t, await reaches(rows, 'finished'), { counts: { succeeded: 2, refused: 1 } })
@@ -784,7 +784,7 @@ await t.test('a batch is approved with the rows and the templates that there wer
   await reaches(rows, 'finished')
   await publish(draft, 1)
   await send('POST', `/api/v1/batches/${rows}/retry`, {}, member)
-  const second = await asked(rows)
+  const second = await requested(rows)
   t.equal((await sent()).length, 2)
   has(t, (await send('GET', `/api/v1/approvals/${second}`, {}, admin)).body, {
     totals: { services: [{ service: 'invoicing', rows: 1 }] }
@@ -796,12 +796,12 @@ await t.test('a batch is approved with the rows and the templates that there wer
   const body = { ...made('Ready', '  - paragraph: Thank you\n'), baseVersion: 1 }
   has(t, await send('PUT', `/api/v1/templates/${ready}`, { body }, admin), { status: 200 })
   const other = await take(ready)
-  const third = await asked(other)
+  const third = await requested(other)
   await sql`update batches set claim = ${randomUUID()}, claimed_until = now() + interval '1 hour' where batch_id = ${other}`.execute(owner)
   has(t, await approve(third), { status: 200, body: { status: 'approved' } })
   await publish(ready, 2)
   await sql`update batches set claim = null, claimed_until = null where batch_id = ${other}`.execute(owner)
-  const fourth = await asked(other)
+  const fourth = await requested(other)
   t.equal((await sent()).length, 3)
   has(t, await approve(fourth), { status: 200, body: { status: 'approved' } })
   await reaches(other, 'finished')
@@ -810,14 +810,14 @@ await t.test('a batch is approved with the rows and the templates that there wer
   for (const [path, body] of [['brand', { accent: '#7a1f3d' }], ['details', { seller: { name: 'Acme Ltd' } }]] as const) {
     const before = (await sent()).length
     const branded = await take(1)
-    const asking = await asked(branded)
+    const asking = await requested(branded)
     await sql`update batches set claim = ${randomUUID()}, claimed_until = now() + interval '1 hour' where batch_id = ${branded}`.execute(
       owner
     )
     has(t, await approve(asking), { status: 200, body: { status: 'approved' } })
     has(t, await send('PUT', `/api/v1/company/${path}`, { body }, admin), { status: 200 })
     await sql`update batches set claim = null, claimed_until = null where batch_id = ${branded}`.execute(owner)
-    const anew = await asked(branded)
+    const anew = await requested(branded)
     t.equal((await sent()).length, before, path)
     has(t, await approve(anew), { status: 200, body: { status: 'approved' } })
     await reaches(branded, 'finished')
@@ -892,9 +892,9 @@ await t.test('a retry needs the approval of each rule, and a row that of its bat
   await send('POST', rulesPath, { body: { name: 'Lists', rowsAbove: 1 } }, admin)
   await send('POST', `${batch}/retry`, {}, member)
   await until('it waits', async () => await statusOf(batch) === 'paused')
-  const { body: { data: [asked] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
-  has(t, asked, { batchId, rules: ['Lists'] })
-  has(t, await approve(asked.id), { status: 200 })
+  const { body: { data: [requested] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
+  has(t, requested, { batchId, rules: ['Lists'] })
+  has(t, await approve(requested.id), { status: 200 })
   await until('it is sent again', async () => await statusOf(batch) === 'finished')
 })
 
@@ -994,7 +994,7 @@ await t.test('an exempt user sends alone, but not with a key; rules are those of
 await t.test('approvers are told by callback and by mail', async (t) => {
   const { admin, member, operator: operatorOfIt, companyId } = await approving('telling', everything)
   receiver.on('POST /approvals', { status: 200 })
-  const told = (): any[] => receiver.requests.filter(({ host }) => host === 'approver.acme.test').map(({ json }) => json)
+  const reported = (): any[] => receiver.requests.filter(({ host }) => host === 'approver.acme.test').map(({ json }) => json)
   const keeper = await service.company('mailing')
   await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, keeper.admin)
   const mailer = { providerName: 'simulator', from: 'hello@acme.test' }
@@ -1002,7 +1002,7 @@ await t.test('approvers are told by callback and by mail', async (t) => {
   await send('POST', '/api/v1/company/callback-endpoints', { body: { url: 'https://approver.acme.test/approvals', name: 'All' } }, admin)
   const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
   await until('the callback comes',
-    () => Promise.resolve(told().some(({ type, data }) => type === 'approval.requested' && data.id === approvalId)))
+    () => Promise.resolve(reported().some(({ type, data }) => type === 'approval.requested' && data.id === approvalId)))
   const query = `metadata[mail]=message&metadata[company]=${String(companyId)}`
   await until('a mail goes to the admin',
     async () => (await send('GET', `/api/v1/dispatches?limit=100&${query}`, {}, keeper.operator)).body.data.length === 1)

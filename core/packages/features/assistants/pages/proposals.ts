@@ -75,8 +75,8 @@ function placeElsewhere ({ mode }: Visit, { id, sandbox }: ProposalSummary): str
 /** The proposal as it is now, with why nothing was decided. */
 async function refused (request: FastifyRequest<Named>, reply: FastifyReply, refusal: Refusal): Promise<FastifyReply> {
   const visit = visitOf(request)
-  const told = notice('bad', sentences(visit.words, errorOf(refusal)))
-  return reply.code(refusal.status).page(view(visit, await visit.api.read<ProposalReview>(pathOf(request)), told), 'framing')
+  const reported = notice('bad', sentences(visit.words, errorOf(refusal)))
+  return reply.code(refusal.status).page(view(visit, await visit.api.read<ProposalReview>(pathOf(request)), reported), 'framing')
 }
 
 /** Asks before a proposal is declined. */

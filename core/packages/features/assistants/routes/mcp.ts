@@ -24,7 +24,7 @@ export const mcpRoutes: FastifyPluginCallback<{ publicUrl: string, console: stri
         'An assistant needs an API key: one with the scope "propose" sends only what a person confirms.')
     }
     known ??= toolsOf(app.swagger() as unknown as JsonObject)
-    const { status, headers: told, body: answer } = await answerProtocol(
+    const { status, headers: reported, body: answer } = await answerProtocol(
       new Request(new URL('/mcp', publicUrl), { method, headers: namedIn(headers) }),
       body,
       {
@@ -34,7 +34,7 @@ export const mcpRoutes: FastifyPluginCallback<{ publicUrl: string, console: stri
       }
     )
     for (const name of ['content-type', 'allow', 'mcp-protocol-version']) {
-      const value = told.get(name)
+      const value = reported.get(name)
       if (value !== null) reply.header(name, value)
     }
     return reply.code(status).send(answer === null ? null : Readable.fromWeb(answer))
@@ -49,14 +49,14 @@ export const mcpRoutes: FastifyPluginCallback<{ publicUrl: string, console: stri
 /** Asks the API within the process, for the client of a request. */
 function asking ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor): Ask {
   return async (method, url, { body, headers = {} } = {}) => {
-    const { statusCode: status, headers: told, rawPayload: bytes } = await askOwn(server, { actor }, {
+    const { statusCode: status, headers: reported, rawPayload: bytes } = await askOwn(server, { actor }, {
       method,
       url,
       remoteAddress,
       headers: { 'x-request-id': id, 'x-api-version': latestVersion, ...headers },
       ...body === undefined ? {} : { payload: body }
     })
-    return { status, contentType: told['content-type'] ?? '', bytes }
+    return { status, contentType: reported['content-type'] ?? '', bytes }
   }
 }
 

@@ -20,7 +20,7 @@ export async function answerProtocol (
   const handler = createMcpHandler(() => {
     const server = new Server({ name: 'document-dispatch', version }, { capabilities: { tools: {} }, instructions })
     server.setRequestHandler('tools/list',
-      () => ({ tools: structuredClone(tools.map(({ call: _, scopes: __, ...told }) => told)) as Listed[] }))
+      () => ({ tools: structuredClone(tools.map(({ call: _, scopes: __, ...reported }) => reported)) as Listed[] }))
     server.setRequestHandler('tools/call', async ({ params }) => {
       const tool = tools.find(({ name }) => name === params.name)
       const given = isRecord(params.arguments) ? params.arguments as JsonObject : {}

@@ -77,7 +77,7 @@ function preparingTools ({ services, service, operation }: Api): Tool[] {
       inputSchema: schema({ service }, ['service']),
       annotations: reading,
       scopes: [],
-      call: ({ service }) => Promise.resolve(told(services.find(({ path }) => path === `/api/${textOf(service)}`)?.body))
+      call: ({ service }) => Promise.resolve(reported(services.find(({ path }) => path === `/api/${textOf(service)}`)?.body))
     },
     {
       name: 'list_templates',
@@ -187,7 +187,7 @@ function followingTools ({ operation }: Api): Tool[] {
         const found = await ask('GET', path)
         if (found.status >= 400) return answered(found)
         const [dispatch, events, choices] = [found, await ask('GET', `${path}/events`), await ask('GET', `${path}/choices`)].map(jsonOf)
-        return told({ dispatch, events, choices } as JsonObject)
+        return reported({ dispatch, events, choices } as JsonObject)
       }
     },
     {
@@ -203,7 +203,7 @@ function followingTools ({ operation }: Api): Tool[] {
         const path = `/api/v1/dispatches/${segment(dispatchId)}`
         if (!proposes) return answered(await ask('POST', `${path}/retry`, { body: {} }))
         const link = console === undefined ? 'the console of the service' : `${console}/dispatches/${segment(dispatchId)}`
-        return told({ status: 'a person decides', link })
+        return reported({ status: 'a person decides', link })
       }
     }
   ]
@@ -219,7 +219,7 @@ const searchTool: Tool = {
   async call ({ query }, { ask }) {
     const answer = await ask('GET', `/docs/search.json?q=${encodeURIComponent(textOf(query))}`)
     // A service may be without its documentation.
-    return answer.status === 200 ? told(((jsonOf(answer) as JsonObject)['data'] as Json[]).slice(0, maxFound)) : answered(answer)
+    return answer.status === 200 ? reported(((jsonOf(answer) as JsonObject)['data'] as Json[]).slice(0, maxFound)) : answered(answer)
   }
 }
 
@@ -227,7 +227,7 @@ function schema (properties: JsonObject, required: string[] = []): Tool['inputSc
   return { type: 'object', properties, ...required.length === 0 ? {} : { required }, additionalProperties: false }
 }
 
-function told (answer: Json | undefined): ToolResult {
+function reported (answer: Json | undefined): ToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(answer ?? { error: 'not_found', message: 'There is no such thing.' }) }] }
 }
 
@@ -244,7 +244,7 @@ function proposed (answer: ApiAnswer): ToolResult {
   if (answer.status >= 400) return answered(answer)
   const { id, status, link, expiresAt } = jsonOf(answer) as JsonObject
   const message = 'Nothing was sent. A person opens the link, sees the document and the price, and sends it or not.'
-  return told({ id, status, link, expiresAt, message } as JsonObject)
+  return reported({ id, status, link, expiresAt, message } as JsonObject)
 }
 
 /** A value as it stands in an address: of a list or an object nothing. */
@@ -311,9 +311,9 @@ function queryOf ({ parameters }: Operation): JsonObject {
   return Object.fromEntries(parameters.filter((one) => one['in'] === 'query').map(described))
 }
 
-function parameterOf ({ operationId, parameters }: Operation, wanted: string): Json {
-  const found = parameters.map(described).find(([name]) => name === wanted)
-  if (found === undefined) throw new Error(`The tools of assistants need "${wanted}" of the operation "${operationId}".`)
+function parameterOf ({ operationId, parameters }: Operation, desired: string): Json {
+  const found = parameters.map(described).find(([name]) => name === desired)
+  if (found === undefined) throw new Error(`The tools of assistants need "${desired}" of the operation "${operationId}".`)
   return found[1]
 }
 

@@ -243,13 +243,13 @@ await t.test('a proposal of a test is sent to the test environments, and tests a
 
 await t.test('what an assistant repeats under its idempotency key is one proposal; another one under it is refused', async (t) => {
   const { call } = await connected(t, key, 'http')
-  const asked = { service: 'sms', request: message('Once'), idempotencyKey: 'order-1' }
-  const [first, second] = await Promise.all([call('send', asked), call('send', asked)])
+  const requested = { service: 'sms', request: message('Once'), idempotencyKey: 'order-1' }
+  const [first, second] = await Promise.all([call('send', requested), call('send', requested)])
   t.equal(first.json.id, second.json.id)
-  has(t, await call('send', { ...asked, request: message('Twice') }), { isError: true, json: { error: 'idempotency_key_reused' } })
-  t.not((await call('send', { ...asked, idempotencyKey: 'order-2' })).json.id, first.json.id)
+  has(t, await call('send', { ...requested, request: message('Twice') }), { isError: true, json: { error: 'idempotency_key_reused' } })
+  t.not((await call('send', { ...requested, idempotencyKey: 'order-2' })).json.id, first.json.id)
   const other = await connected(t, await keyOf(['propose'], company.admin), 'http')
-  t.not((await other.call('send', asked)).json.id, first.json.id, 'another user has keys of their own')
+  t.not((await other.call('send', requested)).json.id, first.json.id, 'another user has keys of their own')
 })
 
 await t.test('a person sends what they can look at: stored documents are shown, and uploaded files are not sent here', async (t) => {

@@ -57,10 +57,10 @@ export function rowOfJson (number: number, json: Buffer): ReadRow {
 }
 
 /** What is kept of a row that was checked. */
-export function factsOf ({ answer: { plan, recipient: answered }, asked }: CheckedRow): RowFacts {
+export function factsOf ({ answer: { plan, recipient: answered }, asked: requested }: CheckedRow): RowFacts {
   const prices: Record<string, number> = {}
   for (const { service, credits, on } of plan) if (on === undefined) prices[service] = (prices[service] ?? 0) + credits
-  const { services = [], recipients = 0, amount, recipient = answered } = asked ?? {}
+  const { services = [], recipients = 0, amount, recipient = answered } = requested ?? {}
   return {
     services,
     recipients,

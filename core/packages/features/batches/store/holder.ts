@@ -36,12 +36,12 @@ export function rowsHolder (database: Database): Holder {
   async function openedRows (
     companyId: number,
     person: Person,
-    wanted: readonly (Place & { named: boolean, isUnsent: boolean })[]
+    desired: readonly (Place & { named: boolean, isUnsent: boolean })[]
   ): Promise<Map<string, JsonObject>> {
     const isNamedInCommon = new Map<string, boolean>()
     const opened = new Map<string, JsonObject>()
-    for (let at = 0; at < wanted.length; at += openedTogether) {
-      const some = new Map(wanted.slice(at, at + openedTogether).map((row) => [idOf(row), row]))
+    for (let at = 0; at < desired.length; at += openedTogether) {
+      const some = new Map(desired.slice(at, at + openedTogether).map((row) => [idOf(row), row]))
       const places = JSON.stringify([...some.values()].map(({ batchId, number }) => ({ batchId, number })))
       const { rows: stored } = await sql<Place & { row: JsonObject }>`select one.batch_id as "batchId", number,
           to_jsonb(one) - '{company_id}'::text[] as row

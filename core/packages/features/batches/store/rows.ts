@@ -255,7 +255,7 @@ export async function freeCredits (database: Database, companyId: number): Promi
   return row === undefined ? 0 : Number(row.balance) - Number(row.held)
 }
 
-/** How a batch goes on. `told`: the tenth of which a callback tells. */
+/** How a batch goes on. `reported`: the tenth of which a callback tells. */
 export type Progress = {
   from: readonly BatchRow['status'][]
   status?: BatchRow['status']
@@ -285,7 +285,7 @@ export async function advanceBatchIn (
   database: Database,
   queries: CompanyQueries,
   { companyId, batchId }: BatchRef,
-  { from, status, problem, checked, ended, closed, told }: Progress
+  { from, status, problem, checked, ended, closed, told: reported }: Progress
 ): Promise<BatchRow | undefined> {
   const batch = await tablesIn(queries).updateTable('batches').set({
     ...status === undefined ? {} : { status },
@@ -293,7 +293,7 @@ export async function advanceBatchIn (
     ...checked === undefined ? {} : { checked_at: database.now },
     ...ended === undefined ? {} : { ended_at: database.now },
     ...closed === undefined ? {} : { is_open: false },
-    ...told === undefined ? {} : { told }
+    ...reported === undefined ? {} : { told: reported }
   }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from)
     // A change that came meanwhile is looked at again.
     .$if(closed !== undefined && status === undefined, (query) => query.where('running', '=', 0).where('handing', '=', 0))

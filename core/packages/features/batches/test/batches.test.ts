@@ -428,10 +428,10 @@ await t.test('a callback tells of each tenth and of the end', async (t) => {
   const url = 'https://client.acme.test/batches'
   const { body: { batchId } } = await take(lines(...Array.from({ length: 30 }, () => text('told'))), `service=sms&callbackUrl=${url}`)
   await reaches(batchId, 'finished')
-  const told = (): any[] => receiver.requests.filter(({ host }) => host === 'client.acme.test').map(({ json }) => json)
-  await until('its end is told', () => Promise.resolve(told().some(({ type }) => type === 'batch.finished')))
+  const reported = (): any[] => receiver.requests.filter(({ host }) => host === 'client.acme.test').map(({ json }) => json)
+  await until('its end is told', () => Promise.resolve(reported().some(({ type }) => type === 'batch.finished')))
   // One may come twice, as it is: its receiver knows it by that.
-  const all = [...new Map(told().map((one) => [JSON.stringify(one), one])).values()].sort((one, other) => one.sequence - other.sequence)
+  const all = [...new Map(reported().map((one) => [JSON.stringify(one), one])).values()].sort((one, other) => one.sequence - other.sequence)
   has(t, all.at(-1), { type: 'batch.finished', data: { batchId, status: 'finished', counts: { succeeded: 30 } } })
   const progress = all.filter(({ type }) => type === 'batch.progress')
   t.ok(progress.length >= 1 && progress.length <= 9, `${progress.length} on the way`)

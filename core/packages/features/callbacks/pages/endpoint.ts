@@ -8,7 +8,7 @@ import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
 type Named = { Params: { id: string }, Body: URLSearchParams, Querystring: Query }
-type Shown = { told?: Html, typed?: Typed, query?: Query }
+type Shown = { message?: Html, typed?: Typed, query?: Query }
 
 const states = ['pending', 'delivered', 'failed', 'stopped']
 
@@ -16,7 +16,7 @@ const states = ['pending', 'delivered', 'failed', 'stopped']
 export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named>('/developers/endpoints/:id', async (request, reply) => {
     const [visit, { query }] = [visitOf(request), request]
-    return reply.page(await view(visit, request.params.id, { told: doneOf(visit.words, query), query }))
+    return reply.page(await view(visit, request.params.id, { message: doneOf(visit.words, query), query }))
   })
 
   app.post<Named>('/developers/endpoints/:id', async (request, reply) => {
@@ -54,8 +54,8 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     const endpoint = await api.read<EndpointView>(pathOf(request))
     // As for the secret of the callbacks: a form that is sent again must not replace what its first sending has made.
     if (newestOf(endpoint) !== (request.body.get('newest') ?? '')) {
-      const told = notice('warn', html`<p>${words.callbackSecretMadeAlready}</p>`)
-      return reply.code(409).page(await view(visit, endpoint.id, { told }))
+      const reported = notice('warn', html`<p>${words.callbackSecretMadeAlready}</p>`)
+      return reply.code(409).page(await view(visit, endpoint.id, { message: reported }))
     }
     const made = await api.send<NewCallbackSecret>('POST', `${pathOf(request)}/secret`)
     if (!made.ok) throw new ApiRefused(made)
@@ -68,7 +68,7 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const tested = await visit.api.send<EndpointTest>('POST', `${pathOf(request)}/test`)
     if (!tested.ok) throw new ApiRefused(tested)
-    return reply.page(await view(visit, request.params.id, { told: testNotice(visit.words, tested.body) }))
+    return reply.page(await view(visit, request.params.id, { message: testNotice(visit.words, tested.body) }))
   })
 
   app.post<Named>('/developers/endpoints/:id/resend', async (request, reply) => {
@@ -79,8 +79,8 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     if (resent.ok) {
       return reply.redirect(`${at(request)}?queued=${String(resent.body.queued)}${resent.body.more ? '&more=1' : ''}`, 303)
     }
-    const told = notice('bad', html`<p>${sentenceOf(visit.words, errorOf(resent))}</p>`)
-    return reply.code(resent.status).page(await view(visit, request.params.id, { told }))
+    const reported = notice('bad', html`<p>${sentenceOf(visit.words, errorOf(resent))}</p>`)
+    return reply.code(resent.status).page(await view(visit, request.params.id, { message: reported }))
   })
 
   app.post<{ Params: { id: string, callback: string } }>('/developers/endpoints/:id/callbacks/:callback', async (request, reply) => {
@@ -146,7 +146,7 @@ function testNotice (words: Words, { outcome, status, milliseconds, reason = '' 
     html`<p>${words.endpointTested} ${badge(words, 'state', outcome)} ${answer} <span lang="en">${reason}</span></p>`)
 }
 
-async function view (visit: Visit, id: string, { told = html``, typed, query = {} }: Shown): Promise<Html> {
+async function view (visit: Visit, id: string, { message = html``, typed, query = {} }: Shown): Promise<Html> {
   const { words, api, mode } = visit
   const path = `/api/v1/company/callback-endpoints/${encodeURIComponent(id)}`
   const [state, cursor] = ['state', 'cursor'].map((name) => typeof query[name] === 'string' ? query[name] : '')
@@ -157,7 +157,7 @@ async function view (visit: Visit, id: string, { told = html``, typed, query = {
     )
   ])
   const own = `${endpointsAt}/${endpoint.id}`
-  const main = html`<p><a href="${endpointsAt}">${words.endpoints}</a></p>${told}
+  const main = html`<p><a href="${endpointsAt}">${words.endpoints}</a></p>${message}
 <section aria-labelledby="settings"><h2 id="settings">${words.settings} ${stateBadge(words, endpoint)}</h2>${
     said(words, typed, 'name', 'url', 'types')
   }

@@ -11,8 +11,8 @@ const path = '/api/v1/company/callback-endpoints'
 export const endpointsPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/developers/endpoints', async (request, reply) => {
     const visit = visitOf(request)
-    const told = request.query['removed'] === undefined ? html`` : notice('good', html`<p>${visit.words.endpointRemoved}</p>`)
-    return reply.page(await view(visit, { told }))
+    const reported = request.query['removed'] === undefined ? html`` : notice('good', html`<p>${visit.words.endpointRemoved}</p>`)
+    return reply.page(await view(visit, { message: reported }))
   })
 
   app.post<{ Body: URLSearchParams }>('/developers/endpoints', async (request, reply) => {
@@ -21,8 +21,8 @@ export const endpointsPages: FastifyPluginCallback = (app, _options, done) => {
     // A secret is shown once: a form that is sent again must not make another endpoint. Ids grow with time.
     const made = (await endpointsOf(visit)).find(({ id, name }) => name === endpoint.name && id > (body.get('newest') ?? ''))
     if (made !== undefined) {
-      const told = notice('warn', html`<p>${fill(visit.words.endpointMadeAlready, { name: made.name })}</p>`)
-      return reply.code(409).page(await view(visit, { told }))
+      const reported = notice('warn', html`<p>${fill(visit.words.endpointMadeAlready, { name: made.name })}</p>`)
+      return reply.code(409).page(await view(visit, { message: reported }))
     }
     const created = await visit.api.send<NewEndpointView>('POST', path, endpoint)
     if (!created.ok) return reply.code(created.status).page(await view(visit, { typed: { body, error: errorOf(created) } }))
@@ -101,11 +101,11 @@ async function endpointsOf ({ api }: Visit): Promise<EndpointView[]> {
   return (await api.read<{ data: EndpointView[] }>(path)).data
 }
 
-async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
+async function view (visit: Visit, { message = html``, typed }: { message?: Html, typed?: Typed }): Promise<Html> {
   const { words } = visit
   const endpoints = await endpointsOf(visit)
   const entered = typed === undefined ? { name: '', url: '', types: null, enabled: true } : endpointIn(typed.body)
-  const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>${told}
+  const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>${message}
 <section aria-labelledby="all"><h2 id="all">${words.endpoints}</h2><p>${words.endpointsIntro}</p>${
     endpoints.length === 0 ? html`<p>${words.endpointsNone}</p>` : list(words, endpoints)
   }<p><a href="/console/developers/events">${words.eventsRead}</a></p></section>

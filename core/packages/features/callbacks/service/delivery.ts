@@ -53,13 +53,13 @@ type Options = {
 /** Delivers callbacks, each at least once. A job says only whose turn it is; the table says what is due. */
 export function createDelivery ({ database, queue, network, signing, outbox, log, now, random = Math.random }: Options): Delivery {
   function endOf (posted: ReceiverAnswer, tries: number, milliseconds: number): AttemptEnd {
-    const told = toldOf(posted, milliseconds)
-    const { outcome } = told
-    if (outcome !== 'failed') return { ...told, state: outcome }
+    const reported = toldOf(posted, milliseconds)
+    const { outcome } = reported
+    if (outcome !== 'failed') return { ...reported, state: outcome }
     const pause = callbackRetryDelays[tries]
-    if (pause === undefined) return { ...told, state: 'failed' }
+    if (pause === undefined) return { ...reported, state: 'failed' }
     const requested = posted.answered ? posted.retryAfter ?? 0 : 0
-    return { ...told, state: 'pending', after: Math.max(requested, pause * (1 + jitter * random())) }
+    return { ...reported, state: 'pending', after: Math.max(requested, pause * (1 + jitter * random())) }
   }
 
   async function attempt (claimed: ClaimedCallback): Promise<void> {

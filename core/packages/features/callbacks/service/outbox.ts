@@ -49,8 +49,8 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
 
   return {
     async enqueue (queries, { companyId, dispatchId }, type) {
-      const told = await readNotifiedDispatch(queries, companyId, dispatchId, type)
-      if (told !== undefined) await tell(queries, type, told)
+      const reported = await readNotifiedDispatch(queries, companyId, dispatchId, type)
+      if (reported !== undefined) await tell(queries, type, reported)
     },
 
     async tell (queries, companyId, { type, data, url }) {

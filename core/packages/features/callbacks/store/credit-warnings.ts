@@ -41,7 +41,7 @@ export async function recordCreditWarning (
   }
   const event: NewEvent = { companyId, dispatchId: null, type, data, now, due, newId }
   const body = await callbackBody(owner, event)
-  const told = sql`exists (select from told)`
+  const reported = sql`exists (select from told)`
   const { rows: [recorded = nothing] } = await sql<RecordedWarning>`
     with told as (
       update credits set warning = 'told', warnings = ${sequence} where company_id = ${companyId} and warning = 'due'
@@ -49,9 +49,9 @@ export async function recordCreditWarning (
     ), to_address as (${
     company.notify_url === null
       ? sql`select null::uuid as "callbackId" where false`
-      : insertRow(callbackRow({ ...event, sequence, url: company.notify_url }, body), told)
-  }), to_endpoints as (${insertFor(company.endpointIds, { ...event, sequence: sql<number>`${sequence}::integer` }, body, told)}),
-    to_feed as (${insertFeedEvent({ ...event, sequence }, body, told)})
+      : insertRow(callbackRow({ ...event, sequence, url: company.notify_url }, body), reported)
+  }), to_endpoints as (${insertFor(company.endpointIds, { ...event, sequence: sql<number>`${sequence}::integer` }, body, reported)}),
+    to_feed as (${insertFeedEvent({ ...event, sequence }, body, reported)})
     select (select "callbackId" from to_address), array(select "callbackId" from to_endpoints) as "endpointCallbackIds"`.execute(owner)
   return recorded
 }

@@ -40,9 +40,9 @@ export async function noteFailing (
     returning case when enabled then 'company.endpoint_failing' else 'company.endpoint_disabled' end as type, endpoint_id as "endpointId",
       name, failing_since as "failingSince", ${now} as at`.execute(queries)
   if (failing === undefined) return undefined
-  const { at, ...told } = failing
-  const done = told.type === 'company.endpoint_failing' ? 'failing' as const : 'disabled' as const
-  const facts = { name: told.name, failingSince: told.failingSince.toISOString() }
+  const { at, ...reported } = failing
+  const done = reported.type === 'company.endpoint_failing' ? 'failing' as const : 'disabled' as const
+  const facts = { name: reported.name, failingSince: reported.failingSince.toISOString() }
   await note(queries, { company_id: companyId, endpoint_id: endpointId }, done, facts, { author: null, at })
-  return told
+  return reported
 }

@@ -176,17 +176,17 @@ await t.test('a new secret signs beside the one before for a day', async (t) => 
 })
 
 await t.test('what comes for a paused endpoint waits, even what was under way, and is sent when the pause ends', async (t) => {
-  const { promise: asked, resolve: isAsked } = Promise.withResolvers<undefined>()
+  const { promise: requested, resolve: isRequested } = Promise.withResolvers<undefined>()
   const { promise: paused, resolve: isPaused } = Promise.withResolvers<undefined>()
   receiver.answer(async ({ host }) => {
     if (host !== 'a.acme.test') return { status: 200 }
-    isAsked(undefined)
+    isRequested(undefined)
     await paused
     return { status: 500 }
   })
   const { id } = await make({ name: 'A', url: 'https://a.acme.test/' })
   const first = await dispatched()
-  await asked
+  await requested
   const pausedUntil = new Date(Date.now() + 86_400_000).toISOString()
   has(t, await change(id, { pausedUntil }), { status: 200, body: { enabled: true, pausedUntil } })
   has(t, await change(id, { pausedUntil: null }, '1.0.1'), {
@@ -256,7 +256,7 @@ await t.test('a company is told of endpoints that fail at the same time', async 
   const ids = made.map(({ id }) => String(id))
   const { rows: [{ companyId }] } = await sql<any>`update callback_endpoints set failing_since = now() - interval '3 days'
     where endpoint_id = any (${ids}::uuid[]) returning company_id as "companyId"`.execute(owner)
-  const told = Promise.withResolvers<PromiseSettledResult<void>[]>()
+  const reported = Promise.withResolvers<PromiseSettledResult<void>[]>()
   await owner.transaction().execute(async (queries) => {
     await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
     void Promise.allSettled(
@@ -268,13 +268,13 @@ await t.test('a company is told of endpoints that fail at the same time', async 
         }, (tellers, { type, failingSince, ...endpoint }) =>
           app.get('outbox').tell(tellers, companyId, { type, data: { companyId, ...endpoint, failingSince: failingSince.toISOString() } }))
       )
-    ).then(told.resolve)
+    ).then(reported.resolve)
     await until('both wait',
       async () =>
         (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(owner))
           .rows.length === 2)
   })
-  t.same((await told.promise).map(({ status }) => status), ['fulfilled', 'fulfilled'])
+  t.same((await reported.promise).map(({ status }) => status), ['fulfilled', 'fulfilled'])
 })
 
 await t.test('an endpoint that fails for five days is disabled after a warning; enabled again, it begins anew', async (t) => {
@@ -291,16 +291,16 @@ await t.test('an endpoint that fails for five days is disabled after a warning; 
     await until('it has failed',
       async () => (await callbacksOf(id)).find((one: any) => one.dispatchId === dispatchId)?.attempts[0]?.outcome === 'failed')
   }
-  const told = (): string[] => received('up.acme.test').map(({ json }: any) => json.type)
+  const reported = (): string[] => received('up.acme.test').map(({ json }: any) => json.type)
   await failsAfter(1, null)
   await failsAfter(3, null)
-  await until('it is warned of', () => Promise.resolve(told().includes(types[0]!)))
+  await until('it is warned of', () => Promise.resolve(reported().includes(types[0]!)))
   await failsAfter(6, 0)
   has(t, await read(), { enabled: true }, 'not within a day of the warning')
   await failsAfter(6, 1)
-  await until('it is told', () => Promise.resolve(told().includes(types[1]!)))
+  await until('it is told', () => Promise.resolve(reported().includes(types[1]!)))
   has(t, await read(), { enabled: false, disabledAt: String, failingSince: String })
-  t.same(told(), types, 'each once')
+  t.same(reported(), types, 'each once')
   t.ok((await callbacksOf(id)).every(({ state }: any) => state !== 'pending'), 'nothing waits for it')
   const { body: { data } } = await send('GET', '/api/v1/audit?limit=100')
   const actions = (data as { action: string }[]).map(({ action }) => action)

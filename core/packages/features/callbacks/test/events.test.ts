@@ -37,8 +37,8 @@ await t.test('a company that has never asked has no feed; from the first time on
 
 await t.test('its body is that of the callback, to the letter; so is that of an event about the company', async (t) => {
   const { last } = await readFeed(database, companyId, { after: 0, limit: 0 })
-  const told = { type: 'company.budget_reached', data: { companyId, percent: 80 }, url: 'https://hooks.acme.test/' } as const
-  await database.owner.transaction().execute((queries) => app.get('outbox').tell(queries, companyId, told))
+  const reported = { type: 'company.budget_reached', data: { companyId, percent: 80 }, url: 'https://hooks.acme.test/' } as const
+  await database.owner.transaction().execute((queries) => app.get('outbox').tell(queries, companyId, reported))
   const dispatchId = await dispatched({ callbackUrl: 'https://hooks.acme.test/' })
   await until('two events', async () => (await list(`?after=${last}`)).body.data.length === 2)
   const rows = await database.owner.selectFrom('outbox').select('body').where('company_id', '=', companyId)
@@ -128,7 +128,7 @@ async function follow (t: Test, query = '', headers: Record<string, string> = {}
   t.teardown(() => gone.abort())
   const authorization = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
   const response = await fetch(`${url}${path}/stream${query}`, { headers: { ...headers, authorization }, signal: gone.signal })
-  const told: { id: string | undefined, data: unknown }[] = []
+  const reported: { id: string | undefined, data: unknown }[] = []
   const read = async (): Promise<void> => {
     let waiting = ''
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -136,12 +136,12 @@ async function follow (t: Test, query = '', headers: Record<string, string> = {}
       waiting = parts.pop() ?? ''
       for (const part of parts) {
         const lines = new Map(part.trim().split('\n').map((line) => line.split(/: (.*)/s) as [string, string]))
-        if (lines.has('id')) told.push({ id: lines.get('id'), data: JSON.parse(lines.get('data') ?? 'null') })
+        if (lines.has('id')) reported.push({ id: lines.get('id'), data: JSON.parse(lines.get('data') ?? 'null') })
       }
     }
   }
   const over = read().catch(() => undefined)
-  return { told, over, close: () => gone.abort(), status: response.status }
+  return { told: reported, over, close: () => gone.abort(), status: response.status }
 }
 
 await t.test('a stream tells of them as they come, and goes on after the last that its client has had', async (t) => {

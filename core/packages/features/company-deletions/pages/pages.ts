@@ -20,9 +20,9 @@ export const deletionPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/company-deletions', async (request, reply) => {
     const { query: { cursor, company, begun } } = request
     const visit = visitOf(request)
-    const told = begun === undefined ? html`` : notice('good', html`<p>${visit.words.deletionBegun}</p>`)
+    const reported = begun === undefined ? html`` : notice('good', html`<p>${visit.words.deletionBegun}</p>`)
     const typed = typeof company === 'string' ? { body: new URLSearchParams({ company }) } : undefined
-    return reply.page(await view(visit, { told, cursor: typeof cursor === 'string' ? cursor : '', typed }))
+    return reply.page(await view(visit, { message: reported, cursor: typeof cursor === 'string' ? cursor : '', typed }))
   })
 
   app.post<Sent>('/company-deletions', {
@@ -50,7 +50,7 @@ export const deletionPages: FastifyPluginCallback = (app, _options, done) => {
     const begun = await visit.api.send('POST', pathOf(body), { name: body.get('name') ?? '' })
     if (begun.ok) return reply.redirect(`${at}?begun=1`, 303)
     if (begun.status === 403) throw new ApiRefused(begun)
-    return reply.code(begun.status).page(await view(visit, { told: html``, cursor: '', typed: { body, error: errorOf(begun) } }))
+    return reply.code(begun.status).page(await view(visit, { message: html``, cursor: '', typed: { body, error: errorOf(begun) } }))
   })
   done()
 }
@@ -61,7 +61,11 @@ function pathOf (body: URLSearchParams): string {
 
 async function view (
   visit: Visit,
-  { told, cursor, typed }: { told: Html, cursor: string, typed?: { body: URLSearchParams, error?: Typed['error'] } | undefined }
+  { message, cursor, typed }: {
+    message: Html
+    cursor: string
+    typed?: { body: URLSearchParams, error?: Typed['error'] } | undefined
+  }
 ): Promise<Html> {
   const { words, api } = visit
   const { data, nextCursor } = await api.read<{ data: DeletionView[], nextCursor: string | null }>(
@@ -81,7 +85,7 @@ async function view (
       wrong: wrongOf(words, refused, `/${name}`),
       ...help === undefined ? {} : { help }
     })
-  const main = html`<p><a href="/console/companies">${words.companies}</a></p>${told}${said(words, refused, 'company', 'name')}
+  const main = html`<p><a href="/console/companies">${words.companies}</a></p>${message}${said(words, refused, 'company', 'name')}
 <section aria-labelledby="deleted"><h2 id="deleted">${words.deletions}</h2><p>${words.deletionsIntro}</p>${
     rows.length === 0
       ? html`<p>${words.deletionsNone}</p>`

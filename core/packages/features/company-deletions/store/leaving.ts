@@ -155,8 +155,8 @@ function withoutLimits<Result> (
     const cancel = (): void => {
       void sql`select pg_cancel_backend(${own?.pid})`.execute(vital).catch(() => undefined)
     }
-    const lent = Object.assign(client, { release: () => undefined })
-    const pool = { options: {}, connect: () => Promise.resolve(lent), end: () => Promise.resolve() }
+    const pooled = Object.assign(client, { release: () => undefined })
+    const pool = { options: {}, connect: () => Promise.resolve(pooled), end: () => Promise.resolve() }
     signal.throwIfAborted()
     signal.addEventListener('abort', cancel)
     try {

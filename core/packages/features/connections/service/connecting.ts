@@ -130,11 +130,11 @@ const arrive = ({ database, host, keyring }: Options): Connecting['arrive'] => a
   }
   const confirmation = makeSecret()
   const names = redirectNames(waysOf(manifest ?? {}).map(({ facts = {} }) => facts))
-  const told = Object.fromEntries(Object.entries(answer.all).filter(([name]) => names.includes(name)))
+  const reported = Object.fromEntries(Object.entries(answer.all).filter(([name]) => names.includes(name)))
   const withCode: SealedRequest = {
     ...sealed,
     code: sealFor(keyring, request, answer.code),
-    ...(names.length > 0 && { told: sealFor(keyring, request, JSON.stringify(told)) })
+    ...(names.length > 0 && { told: sealFor(keyring, request, JSON.stringify(reported)) })
   }
   const kept = await keepCode(database, state, { sealed: withCode, confirmation: digestOf(confirmation) })
   return kept ? { came: 'confirmed', company, provider, confirmation } : { came: 'unknown' }
@@ -155,8 +155,8 @@ const confirm = (options: Options): Connecting['confirm'] => async (actor, owner
   }
   const settings = openConfiguration(keyring, owner.companyId, configuration)
   const { facts: declared = {} } = connect
-  const { told, code: returned, verifier } = taken.sealed
-  const query = told === undefined ? {} : JSON.parse(openFor(keyring, ref, told)) as Record<string, string>
+  const { told: reported, code: returned, verifier } = taken.sealed
+  const query = reported === undefined ? {} : JSON.parse(openFor(keyring, ref, reported)) as Record<string, string>
   const { facts, lacking } = factsOfRedirect(declared, query)
   if (lacking.length > 0) throw await unfit(options, ref, manifest.name, lacking)
   const of = { connect, client: await clients.of({ manifest, sandbox: configuration.sandbox }, connect, settings), facts }

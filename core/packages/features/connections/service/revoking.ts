@@ -24,14 +24,14 @@ export function createRevoking ({ database, keyring, network, log, clients }: Op
   /** What is needed to end the tokens, read before they are forgotten. */
   async function prepare ({ companyId, provider, configuration, settings }: Called): Promise<(() => Promise<void>) | undefined> {
     const { account, sandbox } = configuration
-    const wanted = connectionFor(provider.manifest, configuration)
-    if (wanted?.connect.revocationUrl === undefined) return undefined
+    const desired = connectionFor(provider.manifest, configuration)
+    if (desired?.connect.revocationUrl === undefined) return undefined
     const ref = { companyId, account }
     const row = await readConnection(database, ref)
     // Tokens of another client are of no use to this one.
-    if (row?.client !== wanted.client) return undefined
+    if (row?.client !== desired.client) return undefined
     const { access, refresh } = row.tokens
-    const { connect } = wanted
+    const { connect } = desired
     const tokens = { access: openFor(keyring, ref, access), ...(refresh !== undefined && { refresh: openFor(keyring, ref, refresh) }) }
     const client = await clients.of({ manifest: provider.manifest, sandbox }, connect, settings)
     return () => revoke({ connect, client, facts: row.facts }, tokens, provider.code)

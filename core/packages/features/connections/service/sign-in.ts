@@ -126,8 +126,8 @@ function changedFacts (
   facts: Facts,
   { answer }: Pick<VendorTokens, 'answer'>
 ): { facts?: Facts } {
-  const { facts: told } = factsOfToken(declared, answer)
-  return Object.entries(told).some(([name, value]) => facts[name] !== value) ? { facts: { ...facts, ...told } } : {}
+  const { facts: reported } = factsOfToken(declared, answer)
+  return Object.entries(reported).some(([name, value]) => facts[name] !== value) ? { facts: { ...facts, ...reported } } : {}
 }
 
 async function ended (database: Database, token: TokenRef, why: string): Promise<never> {

@@ -103,7 +103,7 @@ async function connect (login: Login, code: string, more: Record<string, string>
 }
 const dispatch = (login: Login, providerName: string): Promise<Answer> =>
   send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName }) }, login)
-const asked = (path: string) => vendor.requests.filter((request) => request.path === path)
+const requested = (path: string) => vendor.requests.filter((request) => request.path === path)
 const factsOf = async (companyId: number): Promise<unknown> => {
   const found = await sql<{ facts: unknown }>`select facts from connections where company_id = ${companyId}`.execute(
     service.app.get('database').owner
@@ -237,7 +237,7 @@ await t.test('tokens are ended at the vendor when the connection, or the whole c
   for (const path of [`${own('ledger')}/connect`, own('ledger')]) {
     const { admin, access, companyId } = await ledgerOf(t, `ends at ${path.length}`)
     t.equal((await send('DELETE', path, {}, admin)).status, 204)
-    t.same(asked('/revoke').map(({ form, headers }) => [form, headers['authorization'], headers['host']]), [[
+    t.same(requested('/revoke').map(({ form, headers }) => [form, headers['authorization'], headers['host']]), [[
       { token: `renews ${access}`, token_type_hint: 'refresh_token' },
       authorization,
       'login.ledger.example.com'
@@ -279,12 +279,12 @@ await t.test('the webhook is registered by the account once it is connected; whe
   const again = await connect(admin, 'notifying')
   has(t, again, { status: 200, body: { valid: true, settings: { key: { set: true } }, webhooksRegistered: { sms: String } } })
   t.equal(again.body.warnings, undefined)
-  t.same(asked('/hooks').map(({ headers, json }) => [headers['authorization'], json]), [1, 2].map(() => [
+  t.same(requested('/hooks').map(({ headers, json }) => [headers['authorization'], json]), [1, 2].map(() => [
     `Bearer ${access}`,
     { url: again.body.webhookUrl }
   ]))
   has(t, await configure(admin, 'notifying', { clientId: 'client-4' }), { body: { webhooksRegistered: { sms: String } } })
-  t.equal(asked('/hooks').length, 3, 'and when it is saved')
+  t.equal(requested('/hooks').length, 3, 'and when it is saved')
 })
 
 await t.test('nothing of it was a fault', (t) => {

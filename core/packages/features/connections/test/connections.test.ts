@@ -112,9 +112,9 @@ await t.test('a configuration is connected in three steps, and then signs in', a
   const begun = await connect(admin)
   has(t, begun, { status: 200, body: { redirectUri: 'https://dispatch.example.com/api/connect/books/callback' } })
   const url = new URL(begun.body.url as string)
-  const { state = '', code_challenge: challenge, ...asked } = Object.fromEntries(url.searchParams)
+  const { state = '', code_challenge: challenge, ...requested } = Object.fromEntries(url.searchParams)
   t.equal(`${url.origin}${url.pathname}`, 'https://api.vendor.example/authorize')
-  t.same(asked, {
+  t.same(requested, {
     response_type: 'code',
     client_id: 'client-1',
     redirect_uri: 'https://dispatch.example.com/api/connect/books/callback',
@@ -339,9 +339,9 @@ await t.test('in the console it is a link, a question and a button', async (t) =
   t.equal((await post('/providers/books/connected', { confirmation }, cookie)).headers.get('location'), '/console/providers/books')
   contains(t, (await open('/providers/books', cookie)).body, '>connected</span>')
   await post('/services/invoicing', { to: 'books' }, cookie)
-  const asked = await post('/providers/books/disconnect', {}, cookie)
-  contains(t, asked.body, 'It is the provider of: Invoicing.')
-  contains(t, asked.body, '<dt>Services</dt><dd>1</dd>')
+  const requested = await post('/providers/books/disconnect', {}, cookie)
+  contains(t, requested.body, 'It is the provider of: Invoicing.')
+  contains(t, requested.body, '<dt>Services</dt><dd>1</dd>')
   await confirm('/providers/books/disconnect', {}, cookie)
   contains(t, (await open('/providers/books', cookie)).body, '>not connected</span>')
 })

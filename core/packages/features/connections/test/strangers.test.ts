@@ -34,17 +34,17 @@ const callbackOf = (code: string): string => `https://dispatch.example.com/api/c
 /** What a person has allowed at the page of "books", by its code. */
 const allowed = new Map<string, URLSearchParams>()
 /** The page of a strict vendor, at which somebody is signed in who allows all that their browser is sent with. */
-function allow (asked: URLSearchParams): string {
-  if (asked.get('redirect_uri') !== callbackOf('books') || asked.get('code_challenge_method') !== 'S256') throw new Error('refused')
+function allow (requested: URLSearchParams): string {
+  if (requested.get('redirect_uri') !== callbackOf('books') || requested.get('code_challenge_method') !== 'S256') throw new Error('refused')
   const code = randomUUID()
-  allowed.set(code, asked)
+  allowed.set(code, requested)
   return code
 }
 vendor.on('POST /books/token', ({ form = {} }) => {
-  const asked = allowed.get(form['code'] ?? '')
+  const requested = allowed.get(form['code'] ?? '')
   allowed.delete(form['code'] ?? '')
-  const isRight = asked?.get('redirect_uri') === form['redirect_uri'] &&
-    asked?.get('code_challenge') === hash('sha256', form['code_verifier'] ?? '', 'base64url')
+  const isRight = requested?.get('redirect_uri') === form['redirect_uri'] &&
+    requested?.get('code_challenge') === hash('sha256', form['code_verifier'] ?? '', 'base64url')
   return isRight ? { json: { access_token: randomUUID(), expires_in: 3600 } } : { status: 400, json: { error: 'invalid_grant' } }
 })
 vendor.on('POST /evil/token', { status: 400, json: { error: 'invalid_grant' } })
@@ -60,7 +60,7 @@ const come = async (code: string, query: Record<string, string>): Promise<string
 const confirmationIn = (page: string): string => /"confirmation": "([\w-]{43})"/.exec(page)?.[1] ?? ''
 const confirm = (code: string, confirmation: string, login: Login, whose: Whose = 'company'): Promise<Answer> =>
   send('POST', `/api/v1/${whose}/providers/${code}/connect`, { body: { confirmation } }, login)
-const asked = (path: string): number => vendor.requests.filter((request) => request.path === path).length
+const requested = (path: string): number => vendor.requests.filter((request) => request.path === path).length
 const connections = async (): Promise<number> => (await sql`select from connections`.execute(app.get('database').owner)).rows.length
 const nothing = /There is nothing to connect here/
 
@@ -78,7 +78,7 @@ await t.test('mix-up: a code that comes to the address of a vendor is shown to n
   const rightly = await begin('books', b.admin)
   contains(t, await come('evil', { code: allow(rightly), state: rightly.get('state') ?? '' }), nothing,
     'nor has the evil one begun the other')
-  t.same([asked('/evil/token'), asked('/books/token'), await connections()], [0, 0, 0])
+  t.same([requested('/evil/token'), requested('/books/token'), await connections()], [0, 0, 0])
 })
 
 await t.test('code injection: a code is of use only to what it was asked for', async (t) => {
@@ -118,7 +118,7 @@ await t.test('who acts as somebody connects nothing in their name: neither begin
   await configure('books', b.member, 'my')
   const own = await begin('books', b.member, 'my')
   const confirmation = confirmationIn(await come('books', { code: allow(own), state: own.get('state') ?? '' }))
-  const before = [asked('/books/token'), await connections()]
+  const before = [requested('/books/token'), await connections()]
   const { body: { data: { token } } } = await send('POST', '/auth/impersonate', { body: { userId: member?.id } }, b.admin)
   const headers = { authorization: `Bearer ${String(token)}` }
   const at = '/api/v1/my/providers/books/connect'
@@ -133,7 +133,7 @@ await t.test('who acts as somebody connects nothing in their name: neither begin
   t.equal((await open('/providers/books/connect', cookie)).status, 403)
   t.equal((await post('/providers/books/connected', { confirmation, ':as': admin }, cookie)).status, 403)
   lacks(t, (await open('/providers/books', cookie)).body, 'href="/console/providers/books/connect"')
-  t.same([asked('/books/token'), await connections()], before)
+  t.same([requested('/books/token'), await connections()], before)
   t.equal((await confirm('books', confirmation, b.member, 'my')).status, 200, 'the person themselves does')
 })
 

@@ -9,7 +9,7 @@ import { addContact, changeContact, type ContactRow, type ContactsWanted, listCo
 /** Contacts of companies, and who these are on their documents. Who changes them does so for their own company. */
 export type Contacts = {
   /** By name. */
-  list: (companyId: number, wanted: ContactsWanted) => Promise<ContactView[]>
+  list: (companyId: number, desired: ContactsWanted) => Promise<ContactView[]>
   /** Throws `not_found`. */
   read: (companyId: number, id: string) => Promise<ContactView>
   /** Throws `conflict` where the company has as many as it can keep. */
@@ -29,7 +29,7 @@ export const contacts = token<Contacts>('contacts')
 export function createContacts ({ database, now }: { database: Database, now: () => Date }): Contacts {
   const by = (author: AuditAuthor): { author: AuditAuthor, at: Date } => ({ author, at: now() })
   return {
-    list: async (companyId, wanted) => (await listContacts(database, companyId, wanted)).map(viewOf),
+    list: async (companyId, desired) => (await listContacts(database, companyId, desired)).map(viewOf),
     read: async (companyId, id) => found(await readContact(database, companyId, id), id),
     async add (author, body) {
       const row = await addContact(database, body, by(author))

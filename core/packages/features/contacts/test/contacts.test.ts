@@ -114,8 +114,8 @@ await t.test('contacts that are ticked are deleted together, once it was asked',
   const [ada = '', bob = '', eve = ''] = ids
   matches(t, (await open('/contacts', cookie)).body, new RegExp(`<input type="checkbox" form="many" name="row-${eve}" value="${eve}"`))
   const ticked = { [`row-${ada}`]: ada, [`row-${bob}`]: bob }
-  const asked = await post('/contacts/chosen/delete', ticked, cookie)
-  matches(t, asked.body, /<dd>2<\/dd>/)
+  const requested = await post('/contacts/chosen/delete', ticked, cookie)
+  matches(t, requested.body, /<dd>2<\/dd>/)
   const names = async (): Promise<string[]> =>
     (await service.send('GET', '/api/v1/contacts', {}, own)).body.data.map(({ name }: { name: string }) => name)
   t.strictSame(await names(), ['Ada', 'Bob', 'Eve'])

@@ -57,9 +57,9 @@ function granted ({ words }: Visit): Html {
   return notice('good', html`<p>${words.deviceGranted} <a href="/console/developers">${words.keys}</a></p>`)
 }
 
-function codePage (visit: Visit, told: Html = html``): Html {
+function codePage (visit: Visit, message: Html = html``): Html {
   const { words } = visit
-  const main = html`${told}<section aria-label="${words.device}"><p>${words.deviceIntro}</p>
+  const main = html`${message}<section aria-label="${words.device}"><p>${words.deviceIntro}</p>
 <form method="post" action="${at}" class="stack">${
     textField({ name: 'code', label: words.deviceCode, help: words.deviceCodeHelp, autocomplete: 'off', required: true })
   }<div class="actions"><button>${words.deviceNext}</button></div></form></section>`

@@ -5,7 +5,7 @@ import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes, randomInt } from 'node:crypto'
 import type { DeviceAuthorization, DeviceBody, DeviceGrantBody, DeviceLoginView, DeviceToken } from '../contract/device-logins.ts'
-import { ask, decide, type Decision, findWaiting, forgetLogin, insertLogin, type Told } from '../store/device-logins.ts'
+import { ask, decide, type Decision, findWaiting, forgetLogin, insertLogin, type Reported } from '../store/device-logins.ts'
 
 /** Where a request came from. */
 type From = Pick<AuditAuthor, 'address' | 'requestId'>
@@ -13,7 +13,7 @@ type From = Pick<AuditAuthor, 'address' | 'requestId'>
 /** Logins of devices (RFC 8628): a device shows a code, a person types it at the console, and the device gets a key of theirs. */
 export type DeviceLogins = {
   /** Throws `conflict` where there is no console. */
-  begin: (asked: DeviceBody, address: string) => Promise<DeviceAuthorization>
+  begin: (requested: DeviceBody, address: string) => Promise<DeviceAuthorization>
   /**
    * The key, once. Throws `authorization_pending`, `slow_down`, `access_denied` or `expired_token`, `conflict` where the person has too
    * many keys, and `rate_limited` for an address that asks for all too many. After a `conflict` or a failure the grant still stands.
@@ -37,7 +37,7 @@ const interval = 5
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
 
-type Granted = Extract<Told, { state: 'granted' }>
+type Granted = Extract<Reported, { state: 'granted' }>
 
 type Options = {
   database: Database
@@ -96,9 +96,9 @@ export function createDeviceLogins ({ database, accounts, keys, limiters, page, 
 
     async take (deviceCode, from) {
       await count(limiters.questions, from.address, 'Too many devices ask from this address')
-      const told = await ask(database, digestOf(deviceCode))
-      if (told.state === 'granted') return await make(told, from)
-      const [word, message] = refusals[told.state]
+      const reported = await ask(database, digestOf(deviceCode))
+      if (reported.state === 'granted') return await make(reported, from)
+      const [word, message] = refusals[reported.state]
       throw new DispatchError(word, message)
     },
 

@@ -86,7 +86,7 @@ export async function decide (
 }
 
 /** What a device is told that asks for its key. That it was declined is told once; a grant is until it is forgotten. */
-export type Told =
+export type Reported =
   | { state: 'expired' | 'slow' | 'waiting' | 'declined' }
   | { state: 'granted', loginId: string, userId: number, passwordVersion: number, key: GrantedKey }
 
@@ -94,7 +94,7 @@ export type Told =
  * Notes a question of a device. One that comes too early makes the interval five seconds longer (RFC 8628, 3.5): so two questions at once
  * do not both get the key that was granted.
  */
-export async function ask ({ owner, now }: Database, digest: Buffer): Promise<Told> {
+export async function ask ({ owner, now }: Database, digest: Buffer): Promise<Reported> {
   return owner.transaction().execute(async (queries) => {
     const own = queries.$extendTables<Tables>()
     const login = await own.selectFrom('device_logins').select(['login_id', 'decision', 'user_id', 'password_version', 'key'])

@@ -228,14 +228,14 @@ await t.test('the form as it is shown can be granted: its mode is test, and what
 
 await t.test('who looks from another address is told so', async (t) => {
   const { body: begun } = await send('POST', '/auth/device', { body: { client_id: 'dispatch' } }, null)
-  const asked = request(`${service.url}/api/v1/device-logins/read`, {
+  const requested = request(`${service.url}/api/v1/device-logins/read`, {
     method: 'POST',
     localAddress: '127.0.0.2',
     auth: `${company.admin.email}:${company.admin.password}`,
     headers: { 'content-type': 'application/json' }
   })
-  asked.end(JSON.stringify({ userCode: begun.user_code }))
-  const [answer] = await once(asked, 'response') as [IncomingMessage]
+  requested.end(JSON.stringify({ userCode: begun.user_code }))
+  const [answer] = await once(requested, 'response') as [IncomingMessage]
   has(t, JSON.parse(await text(answer)), { sameAddress: false, address: '127.0.0.1', scopes: ['send', 'read_own'] })
 })
 

@@ -31,7 +31,7 @@ const [maxFound, shown, longest] = [20, 240, 2_000]
 const moved = ['static/*', 'json', 'yaml', 'reference/static/*', 'reference/json', 'reference/yaml'] as const
 
 type At = { Params: { '*': string } }
-type Asked = { Querystring: Readonly<Record<string, unknown>> }
+type Requested = { Querystring: Readonly<Record<string, unknown>> }
 
 /** `/docs`: the pages of the documentation, their search, and `llms.txt`, which tells programs of them (llmstxt.org). */
 export const documentationRoutes: FastifyPluginCallback<{ documentation: Documentation, config: { publicUrl: string } }> = (
@@ -77,14 +77,14 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
   })
 
   for (const [path, language] of [['/docs/search', 'en'], ['/docs/fr/search', 'fr']] as const) {
-    app.get<Asked>(path, { schema }, async ({ query: { q } }, reply) => {
+    app.get<Requested>(path, { schema }, async ({ query: { q } }, reply) => {
       const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
       const { title, main } = foundOf(query, documentation, language)
       return reply.headers(pageHeaders).send(page({ title, query, main, language }))
     })
   }
 
-  app.get<Asked>('/docs/search.json', { schema }, async ({ query: { q } }, reply) => {
+  app.get<Requested>('/docs/search.json', { schema }, async ({ query: { q } }, reply) => {
     const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
     const data = documentation.search(query, maxFound).map(({ title, address, text }) => ({
       title,

@@ -44,13 +44,14 @@ export function apiPages (document: ApiDocument): ApiPage[] {
     ].join('\n\n'),
     isFound: true
   }))
-  const asked = typesWithin(document, operations.map(({ operation }) => operation['requestBody']))
+  const requested = typesWithin(document, operations.map(({ operation }) => operation['requestBody']))
   const types = Object.entries(document.components['schemas'] ?? {}).map(([name, schema]): ApiPage => ({
     address: `reference/types/${name}`,
     title: name,
-    markdown: [`# ${name}`, ...describe(schema, asked.has(name) ? 'Needed.' : 'Always there.'), '[All operations](/docs/reference)'].join(
-      '\n\n'
-    ),
+    markdown: [`# ${name}`, ...describe(schema, requested.has(name) ? 'Needed.' : 'Always there.'), '[All operations](/docs/reference)']
+      .join(
+        '\n\n'
+      ),
     isFound: false
   }))
   return [listOf(document, operations), ...pages, callbacksOf(document, follow), ...types]

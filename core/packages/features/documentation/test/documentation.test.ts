@@ -110,21 +110,29 @@ await t.test('the documentation begins in the language in which the console spea
 })
 
 await t.test('a page is sent compressed, and not again to who has it', async (t) => {
-  const asked = async (path: string, headers: Record<string, string>) => {
-    const { status, headers: told, body } = await send('GET', path, { headers }, null)
-    return { status, coding: told.get('content-encoding'), vary: told.get('vary'), etag: told.get('etag') ?? '', body: String(body) }
+  const requested = async (path: string, headers: Record<string, string>) => {
+    const { status, headers: reported, body } = await send('GET', path, { headers }, null)
+    return {
+      status,
+      coding: reported.get('content-encoding'),
+      vary: reported.get('vary'),
+      etag: reported.get('etag') ?? '',
+      body: String(body)
+    }
   }
   for (const path of ['/docs/en', '/docs/errors', '/docs/reference', '/docs/reference/login']) {
-    const plain = await asked(path, { 'accept-encoding': 'identity' })
+    const plain = await requested(path, { 'accept-encoding': 'identity' })
     has(t, plain, { status: 200, coding: null, vary: 'accept-encoding' }, path)
     for (const coding of ['br', 'gzip']) {
       const { body } = plain
-      has(t, await asked(path, { 'accept-encoding': coding }), { status: 200, coding, etag: plain.etag, body }, path)
+      has(t, await requested(path, { 'accept-encoding': coding }), { status: 200, coding, etag: plain.etag, body }, path)
     }
-    has(t, await asked(path, { 'if-none-match': plain.etag }), { status: 304, vary: 'accept-encoding', body: '' }, path)
+    has(t, await requested(path, { 'if-none-match': plain.etag }), { status: 304, vary: 'accept-encoding', body: '' }, path)
   }
-  has(t, await asked('/docs', { 'accept-encoding': 'br', 'accept-language': 'en' }), { vary: 'accept-language, cookie, accept-encoding' })
-  has(t, await asked('/docs/search?q=sms', { 'accept-encoding': 'br' }), { status: 200, coding: null })
+  has(t, await requested('/docs', { 'accept-encoding': 'br', 'accept-language': 'en' }), {
+    vary: 'accept-language, cookie, accept-encoding'
+  })
+  has(t, await requested('/docs/search?q=sms', { 'accept-encoding': 'br' }), { status: 200, coding: null })
 })
 
 await t.test('a guide links to nothing that is not served', (t) => {

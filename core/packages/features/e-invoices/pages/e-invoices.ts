@@ -32,11 +32,11 @@ export const eInvoicePages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { scheme, id } = request.query
     if (scheme === undefined || id === undefined) return reply.page(view(visit, html``))
-    const asked = { scheme: scheme.trim(), id: id.trim() }
-    const found = await visit.api.send<RecipientsView>('GET', withQuery('/api/v1/e-invoices/recipients', asked))
-    if (found.ok) return reply.page(view(visit, recipientsOf(visit.words, found.body), asked))
+    const requested = { scheme: scheme.trim(), id: id.trim() }
+    const found = await visit.api.send<RecipientsView>('GET', withQuery('/api/v1/e-invoices/recipients', requested))
+    if (found.ok) return reply.page(view(visit, recipientsOf(visit.words, found.body), requested))
     if (found.status === 401 || found.status === 403) throw new ApiRefused(found)
-    return reply.code(found.status).page(view(visit, notice('bad', sentences(visit.words, found.error)), asked))
+    return reply.code(found.status).page(view(visit, notice('bad', sentences(visit.words, found.error)), requested))
   })
 
   const bodyLimit = largestInvoice + 1024 * 1024
@@ -79,7 +79,7 @@ async function readIn (visit: Visit, request: FastifyRequest, reply: FastifyRepl
 /** Whom each directory knows. */
 function recipientsOf (words: Words, { data }: RecipientsView): Html {
   if (data.length === 0) return notice('warn', html`<p>${words.recipientsNoDirectory}</p>`)
-  const told = data.map(({ directory, result, recipients, message }) =>
+  const reported = data.map(({ directory, result, recipients, message }) =>
     result === 'found'
       ? table(directory, [words.recipientsAddress, words.recipientsName, words.recipientsStatus],
         recipients.map(({ scheme, id, name, status }) =>
@@ -91,10 +91,10 @@ function recipientsOf (words: Words, { data }: RecipientsView): Html {
         message === undefined ? html`` : html`<p class="quiet">${message}</p>`
       }`
   )
-  return html`<section aria-labelledby="recipients"><h2 id="recipients">${words.recipientsFound}</h2>${told}</section>`
+  return html`<section aria-labelledby="recipients"><h2 id="recipients">${words.recipientsFound}</h2>${reported}</section>`
 }
 
-function view (visit: Visit, told: Html, asked = { scheme: '0225', id: '' }): Html {
+function view (visit: Visit, told: Html, requested = { scheme: '0225', id: '' }): Html {
   const { words } = visit
   const main = html`${told}<section aria-label="${words.eInvoiceRead}"><p>${words.eInvoicesIntro}</p>
 <form method="post" action="${at}" enctype="multipart/form-data">
@@ -109,11 +109,11 @@ function view (visit: Visit, told: Html, asked = { scheme: '0225', id: '' }): Ht
       name: 'scheme',
       label: words.recipientsScheme,
       help: words.recipientsSchemeHelp,
-      value: asked.scheme,
+      value: requested.scheme,
       required: true,
       isSought: true
     })
-  }${textField({ name: 'id', label: words.recipientsId, value: asked.id, required: true, isSought: true })}
+  }${textField({ name: 'id', label: words.recipientsId, value: requested.id, required: true, isSought: true })}
 <div class="actions"><button class="second">${words.recipientsAsk}</button></div></form></section>`
   return page({ ...visit, path: at }, { title: words.eInvoices, section: 'e-invoices', main })
 }

@@ -11,12 +11,12 @@ import type { StepProvider } from '../../../../pipeline/step.ts'
 
 const newest = { 'x-api-version': '1.1.0' }
 /** What the directory has been asked, in order, and what it says. */
-const asked: { scheme: string, id: string, sandbox: boolean }[] = []
+const requested: { scheme: string, id: string, sandbox: boolean }[] = []
 let says: Verb = () => Promise.resolve({ recipients: [] })
 const providers = await testProviders(t)
 const declared = 'documentTypes: [\'E_INVOICE\'], idempotency: { kind: \'none\' }'
 const recipients: Verb = (query: { scheme: string, id: string }, call) => {
-  asked.push({ ...query, sandbox: call.sandbox })
+  requested.push({ ...query, sandbox: call.sandbox })
   return says(query, call)
 }
 await providers.add('platform', { service: declared, settings: '{ token: Secret() }', more: 'sandbox: { kind: \'flag\' },' }, accepts, {
@@ -43,7 +43,7 @@ const freshId = (): string => String(100_000_000 + ++numbers)
 await t.test('the directory of a provider says who receives, and where; what it said is kept for each company by itself', async (t) => {
   says = known
   const id = freshId()
-  const before = asked.length
+  const before = requested.length
   for (let time = 0; time < 2; time++) {
     has(t, await find('0225', id), {
       status: 200,
@@ -57,7 +57,7 @@ await t.test('the directory of a provider says who receives, and where; what it 
       }
     })
   }
-  t.strictSame(asked.slice(before), [{ scheme: '0225', id, sandbox: false }], 'it was asked once')
+  t.strictSame(requested.slice(before), [{ scheme: '0225', id, sandbox: false }], 'it was asked once')
   const { admin } = await service.company('neighbour')
   t.strictSame((await find('0225', id, admin)).body.data, [], 'a company without a directory asks none')
   await configure(admin)
@@ -77,10 +77,10 @@ await t.test('a directory that is not about an id says so; one that does not ans
   })
   says = () => Promise.reject(unavailable('It is away.'))
   has(t, await find('0225', freshId(), admin), { body: { data: [{ result: 'cannot_be_asked', message: 'It is away.' }] } })
-  const before = asked.length
+  const before = requested.length
   says = known
   has(t, await find('0225', freshId(), admin), { body: { data: [{ result: 'cannot_be_asked', message: /a moment ago/ }] } })
-  t.equal(asked.length, before)
+  t.equal(requested.length, before)
 })
 
 await t.test('a company has four questions under way at most', async (t) => {
@@ -90,9 +90,9 @@ await t.test('a company has four questions under way at most', async (t) => {
   await configure(other)
   const gate = Promise.withResolvers<undefined>()
   const full = Promise.withResolvers<undefined>()
-  const before = asked.length
+  const before = requested.length
   says = async (query, call) => {
-    if (asked.length === before + 4) full.resolve(undefined)
+    if (requested.length === before + 4) full.resolve(undefined)
     await gate.promise
     return known(query, call)
   }
@@ -111,12 +111,12 @@ await t.test('a test key asks test environments alone', async (t) => {
   const { body: { key } } = await send('POST', '/api/v1/keys', { body: { name: 'tests', mode: 'test' }, headers: newest }, admin)
   const id = freshId()
   says = known
-  const before = asked.length
+  const before = requested.length
   const { body } = await send('GET', `/api/v1/e-invoices/recipients?scheme=0225&id=${id}`, {
     headers: { ...newest, authorization: `Bearer ${String(key)}` }
   }, null)
   has(t, body, { data: [{ result: 'found' }] })
-  t.strictSame(asked.slice(before), [{ scheme: '0225', id, sandbox: true }])
+  t.strictSame(requested.slice(before), [{ scheme: '0225', id, sandbox: true }])
 })
 
 const sample = {
@@ -131,11 +131,11 @@ const sample = {
 const customer = { name: 'Ada Ltd', address: 'Calle 2', city: 'Madrid', postalCode: '28001', country: 'ES', vatId: 'ESX1234567X' }
 const place = '/template/data/customer/electronicAddress'
 
-type Asked = { version?: string, id?: string, providerName?: string, strict?: boolean }
+type Requested = { version?: string, id?: string, providerName?: string, strict?: boolean }
 
 async function validated (
   login: Login,
-  { version = '1.1.0', id = freshId(), providerName = 'platform', strict = false }: Asked = {}
+  { version = '1.1.0', id = freshId(), providerName = 'platform', strict = false }: Requested = {}
 ): Promise<string[]> {
   const data = { ...sample, customer: { ...customer, electronicAddress: { scheme: '0225', id } } }
   const body = { providerName, documentType: 'E_INVOICE', template: { id: 4, data } }
@@ -175,10 +175,10 @@ await t.test('a row of a batch, whose warnings nobody reads, asks no directory',
     body: { providerName: 'platform', documentType: 'E_INVOICE', template: { id: 4, data } }
   }
   says = () => Promise.resolve({ recipients: [] })
-  const before = asked.length
+  const before = requested.length
   const pipeline = service.app.get('pipeline')
   lacks(t, JSON.stringify((await pipeline.validate(command)).warnings), 'unknown_recipient')
-  t.equal(asked.length, before)
+  t.equal(requested.length, before)
   contains(t, JSON.stringify((await pipeline.validate(command, { lookUp: true })).warnings), 'unknown_recipient')
 })
 
@@ -230,7 +230,9 @@ await t.test('Peppol is asked beside the directories of providers, and a validat
   t.strictSame(await results('2'), ['platform found', 'peppol unknown'])
   t.strictSame(await results('3'), ['platform found', 'peppol cannot_be_asked'])
   t.strictSame(
-    await directories.ask({ ...asking, test: true }, { scheme: '0192', id: '9' }).then((told) => told.map(({ directory }) => directory)),
+    await directories.ask({ ...asking, test: true }, { scheme: '0192', id: '9' }).then((reported) =>
+      reported.map(({ directory }) => directory)
+    ),
     ['platform'],
     'a test asks nobody real'
   )

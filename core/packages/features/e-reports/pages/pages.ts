@@ -29,8 +29,8 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
 
   app.get<{ Querystring: Query }>('/e-reports', async (request, reply) => {
     const { words } = visitOf(request)
-    const told = request.query['removed'] === undefined ? html`` : notice('good', html`<p>${words.eReportRemoved}</p>`)
-    return reply.page(await listView(visitOf(request), { cursor: textIn(request.query['cursor']), told }))
+    const reported = request.query['removed'] === undefined ? html`` : notice('good', html`<p>${words.eReportRemoved}</p>`)
+    return reply.page(await listView(visitOf(request), { cursor: textIn(request.query['cursor']), message: reported }))
   })
 
   app.post<Sent>('/e-reports', async (request, reply) => {
@@ -42,8 +42,8 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
 
   app.get<{ Querystring: Query }>('/e-reports/settings', async (request, reply) => {
     const { words } = visitOf(request)
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${words.eReportSettingsSaved}</p>`)
-    return reply.page(await settingsView(visitOf(request), told))
+    const reported = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${words.eReportSettingsSaved}</p>`)
+    return reply.page(await settingsView(visitOf(request), reported))
   })
 
   app.post<Sent>('/e-reports/settings', async (request, reply) => {
@@ -129,7 +129,7 @@ async function settingsOf ({ api }: Visit): Promise<EReportSettings | undefined>
 
 async function listView (
   visit: Visit,
-  { cursor, told = html``, typed }: { cursor?: string | undefined, told?: Html, typed?: Typed }
+  { cursor, message = html``, typed }: { cursor?: string | undefined, message?: Html, typed?: Typed }
 ): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const [{ data, nextCursor }, settings] = await Promise.all([
@@ -141,7 +141,7 @@ async function listView (
     : table(words.eReports, [words.eReportPeriod, words.eReportKind, words.eReportType, words.eReportState, words.eReportCount,
       words.eReportNeeded], data.map((one) => row(words, one)))
   const form = role === 'admin' && settings !== undefined ? makeForm(words, typed) : html``
-  const main = html`${told}<section aria-label="${words.eReports}"><p>${words.eReportsIntro}</p>${
+  const main = html`${message}<section aria-label="${words.eReports}"><p>${words.eReportsIntro}</p>${
     settings === undefined ? html`<p>${words.eReportsUnset}</p>` : html``
   }<p><a href="${at}/settings">${words.eReportSettings}</a></p>${list}${
     nextCursor === null ? html`` : html`<hr><p><a href="${withQuery(at, { cursor: nextCursor })}" rel="next">${words.older}</a></p>`
@@ -179,7 +179,7 @@ function makeForm (words: Words, typed: Typed | undefined): Html {
   }<div class="actions"><button>${words.eReportMake}</button></div></form></section>`
 }
 
-async function settingsView (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
+async function settingsView (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, actor: { role } } = visit
   const settings = await settingsOf(visit)
   const { siren, name, platform, regime, providerName, usualNature } = settings ?? {}
@@ -223,7 +223,7 @@ async function settingsView (visit: Visit, told: Html, typed?: Typed): Promise<H
     [words.eReportProvider, providerName],
     [words.eReportNature, usualNature === undefined ? words.eReportNatureNone : words[`eReportNature_${usualNature}`]]
   ])
-  const main = html`<p><a href="${at}">${words.eReports}</a></p>${told}<section aria-label="${words.eReportSettings}">${
+  const main = html`<p><a href="${at}">${words.eReports}</a></p>${message}<section aria-label="${words.eReportSettings}">${
     role === 'admin' ? form : shown
   }</section>`
   return page({ ...visit, path: `${at}/settings` }, { title: words.eReportSettings, section: 'e-reports', main })

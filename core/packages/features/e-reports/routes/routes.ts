@@ -41,7 +41,7 @@ const example: EReportView = {
   problems: []
 }
 
-const Told = { ...EReportView, examples: [example] }
+const Reported = { ...EReportView, examples: [example] }
 const File = {
   description: 'The report as it is sent: XML (Flux 10).',
   content: { 'application/xml': { schema: { type: 'string', format: 'binary' } } }
@@ -117,7 +117,7 @@ const makingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { eReports }, do
         'tells). `left` says what is not in it, and why. Where a report of the period was sent, it is a correction (`RE`) of the whole ' +
         'period. The period, and until when it is reported, follow from the regime of the settings.',
       body: NewEReport,
-      response: { 201: Told }
+      response: { 201: Reported }
     }
   }, async (request, reply) => {
     const report = await making.run(request.actor.companyId, () => eReports.make(by(request), request.body))
@@ -130,7 +130,7 @@ const makingRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { eReports }, do
 const oneRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { eReports }, done) => {
   app.get<Named>('/api/v1/e-reports/:id', {
     config: { errors: ['not_found'] },
-    schema: { operationId: 'readEReport', tags, summary: 'Reads a report, with what has become of it.', response: { 200: Told } }
+    schema: { operationId: 'readEReport', tags, summary: 'Reads a report, with what has become of it.', response: { 200: Reported } }
   }, async ({ actor: { companyId }, params: { id } }, reply) => {
     const report = await eReports.find(companyId, uuidIn(id, 'e-report'))
     if (report === undefined) throw resourceNotFound('e-report', id)
@@ -163,7 +163,7 @@ const oneRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { eReports }, done)
       tags,
       summary: 'Sends a draft to the platform, once: the same asked again answers what has become of it.',
       description: 'As a dispatch of `upload`, which tells what has become of it in its timeline and by callbacks.',
-      response: { 200: Told }
+      response: { 200: Reported }
     }
   }, async (request) => {
     const { params: { id } } = request

@@ -26,7 +26,7 @@ export type EReports = {
    * Makes a draft of the period of a day, of what was sent until now. Throws `conflict` where the company has not said as whom it reports,
    * or has sent too much to be read.
    */
-  make: (by: By, asked: NewEReport) => Promise<EReportView>
+  make: (by: By, requested: NewEReport) => Promise<EReportView>
   find: (companyId: number, id: string) => Promise<EReportView | undefined>
   /** As it is sent. Throws `validation_failed` with the rules that it breaks. */
   xml: (companyId: number, id: string) => Promise<string | undefined>
@@ -150,13 +150,13 @@ async function hand (parts: Parts, by: By & { requestId: string }, row: SentRow)
       `It would go to a test environment of "${providerName}", and the tax authority would not get it: send it with a live configuration.`)
   }
   const xml = written(report)
-  const asked = await askFor(database, row, stamp(parts, by))
-  if (asked === 'other') {
+  const requested = await askFor(database, row, stamp(parts, by))
+  if (requested === 'other') {
     throw new DispatchError('conflict', 'Another report of this period was sent since this one was made: remove it, and make a new one.', {
       reason: 'other_report'
     })
   }
-  if (asked === 'gone') return false
+  if (requested === 'gone') return false
   const filename = `e-report-${report.kind}-${start}.xml`
   const file = await receive(companyId, { bytes: Readable.from([Buffer.from(xml)]), filename, contentType: 'application/xml' })
   try {
@@ -210,7 +210,7 @@ export function createEReports (parts: Parts): EReports {
       return settings
     },
     list: async (companyId, page) => (await listReports(database, companyId, page)).map(summaryOf),
-    make: (by, asked) => make(parts, by, asked),
+    make: (by, requested) => make(parts, by, requested),
     async find (companyId, id) {
       const row = await findReport(database, companyId, id)
       return row && viewOf(row)

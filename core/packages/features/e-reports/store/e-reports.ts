@@ -146,12 +146,12 @@ export async function removeOldDrafts ({ owner }: Database, before: Date): Promi
 async function listAsked (queries: CompanyQueries, companyId: number, period: Period): Promise<SummaryRow[]> {
   const rows = await withDispatch(queries).where('e_reports.company_id', '=', companyId).where('kind', '=', period.kind)
     .where('period_start', '=', period.period_start).where('period_end', '=', period.period_end).execute()
-  return rows.filter((row) => isAsked(row) && !isOver(row))
+  return rows.filter((row) => isRequested(row) && !isOver(row))
 }
 
 /** It was sent, or may have been. */
-function isAsked ({ status, asked_at: asked }: SummaryRow): boolean {
-  return status !== null || asked !== null
+function isRequested ({ status, asked_at: requested }: SummaryRow): boolean {
+  return status !== null || requested !== null
 }
 
 /** It has certainly not been taken, and is not taken any more. */
@@ -176,11 +176,11 @@ export async function askFor (
     const found = await tablesIn(queries).selectFrom('e_reports').select('asked_at').where('company_id', '=', companyId)
       .where('report_id', '=', reportId).executeTakeFirst()
     if (found === undefined) return 'gone'
-    const asked = await listAsked(queries, companyId, row)
+    const requested = await listAsked(queries, companyId, row)
     // The ids begin with their time.
-    if (asked.some(({ report_id: other }) => other > reportId)) return 'other'
+    if (requested.some(({ report_id: other }) => other > reportId)) return 'other'
     if (found.asked_at !== null) return 'asked'
-    if ((asked.length > 0 ? 'RE' : 'IN') !== row.type) return 'other'
+    if ((requested.length > 0 ? 'RE' : 'IN') !== row.type) return 'other'
     await tablesIn(queries).updateTable('e_reports').set({ asked_at: stamp.at }).where('company_id', '=', companyId)
       .where('report_id', '=', reportId).execute()
     await noteAudit(queries, { ...stamp, companyId, action: 'e_report.sent', object: { kind: 'e_report', id: reportId } })

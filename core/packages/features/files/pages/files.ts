@@ -26,10 +26,10 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { cursor, added } = request.query
     const draft = draftIn(request.query)
-    const told = typeof added === 'string'
+    const reported = typeof added === 'string'
       ? notice('good', html`<p>${fill(visit.words.fileUploaded, { id: added })}</p>${wayBack(visit, draft)}`)
       : wayBack(visit, draft)
-    return reply.page(await listView(visit, { cursor: typeof cursor === 'string' ? cursor : '', draft, told }))
+    return reply.page(await listView(visit, { cursor: typeof cursor === 'string' ? cursor : '', draft, message: reported }))
   })
 
   app.post<{ Querystring: Readonly<Record<string, unknown>> }>('/files', { bodyLimit: largestFile + 1024 * 1024 },
@@ -42,8 +42,8 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
       const taken = await visit.api.upload<FileView>(apiPath, form, randomUUID())
       if (taken.ok) return reply.redirect(withQuery(at, { added: taken.body.id, draft }), 303)
       if (taken.status === 401 || taken.status === 403) throw new ApiRefused(taken)
-      const told = notice('bad', html`<p>${visit.words.fileRefused}</p>${sentences(visit.words, taken.error)}`)
-      return reply.code(taken.status).page(await listView(visit, { cursor: '', draft, told }))
+      const reported = notice('bad', html`<p>${visit.words.fileRefused}</p>${sentences(visit.words, taken.error)}`)
+      return reply.code(taken.status).page(await listView(visit, { cursor: '', draft, message: reported }))
     })
 
   app.post<{ Params: { id: string } }>('/files/:id/remove', { config: { confirms: removal } }, async (request, reply) => {
@@ -92,7 +92,7 @@ async function removal (request: ConfirmRequest): Promise<Confirmation> {
 
 async function listView (
   visit: Visit,
-  { cursor, draft, told }: { cursor: string, draft: string, told: Html }
+  { cursor, draft, message }: { cursor: string, draft: string, message: Html }
 ): Promise<Html> {
   const { words, api } = visit
   const { data, nextCursor } = await api.read<{ data: FileView[], nextCursor: string | null }>(
@@ -112,7 +112,7 @@ async function listView (
   const older = nextCursor === null
     ? html``
     : html`<p><a href="${withQuery(at, { cursor: nextCursor, draft })}" rel="next">${words.older}</a></p>`
-  const main = html`${told}<section aria-label="${words.fileUpload}"><p>${words.filesIntro}</p>
+  const main = html`${message}<section aria-label="${words.fileUpload}"><p>${words.filesIntro}</p>
 <form method="post" action="${withQuery(at, { draft })}" enctype="multipart/form-data">
 <div class="field"><label for="f-file">${words.fileChosen}</label><p class="help" id="f-file-help">${words.fileHelp}</p>
 <input id="f-file" name="file" type="file" required aria-describedby="f-file-help"></div>

@@ -43,10 +43,10 @@ async function locked (): Promise<Buffer> {
 
 /** A scanner that refuses what has the word "virus" in it, and is away while `away`. */
 let away = false
-const asked: number[] = []
+const requested: number[] = []
 const scanner = createHttpServer((request, response) => {
   void buffer(request).then((bytes) => {
-    asked.push(bytes.length)
+    requested.push(bytes.length)
     const clean = !bytes.includes('virus')
     response.writeHead(away ? 500 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(clean ? { clean } : { clean, name: 'Test-Signature' }))
@@ -139,7 +139,7 @@ await t.test('a mail carries files that were uploaded, the document of another d
       expiresAt: '2026-03-15T09:30:00.000Z'
     }
   })
-  t.equal(asked.at(-1), pdf.length, 'the scanner got all of it')
+  t.equal(requested.at(-1), pdf.length, 'the scanner got all of it')
   const logo = await upload(picture, 'logo.png', 'image/png')
   has(t, logo, { status: 201, body: { contentType: 'image/png' } })
   const invoice = await send('POST', '/api/invoicing', { body: invoiceRequest() })

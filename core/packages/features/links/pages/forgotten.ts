@@ -13,8 +13,8 @@ export const forgottenPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<{ Body: URLSearchParams }>('/forgotten', { config }, async (request, reply) => {
     const words = wordsOf(languageOf(request))
-    const asked = { email: (request.body.get('email') ?? '').trim(), language: words.code }
-    const sent = await openApi(request).send('POST', '/auth/password-links', asked)
+    const requested = { email: (request.body.get('email') ?? '').trim(), language: words.code }
+    const sent = await openApi(request).send('POST', '/auth/password-links', requested)
     if (!sent.ok && sent.status === 429) throw new ApiRefused(sent)
     return reply.code(sent.ok ? 200 : sent.status).page(
       narrow(words, sent.ok ? notice('good', html`<p>${words.forgottenSent}</p>`) : html`<p>${words.forgottenNone}</p>`)

@@ -15,8 +15,8 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/company/invitations', async (request, reply) => {
     const visit = visitOf(request)
     const { withdrawn, cursor } = request.query
-    const told = withdrawn === undefined ? html`` : notice('good', html`<p>${visit.words.invitationWithdrawn}</p>`)
-    return reply.page(await view(visit, { told, cursor: typeof cursor === 'string' ? cursor : '' }))
+    const reported = withdrawn === undefined ? html`` : notice('good', html`<p>${visit.words.invitationWithdrawn}</p>`)
+    return reply.page(await view(visit, { message: reported, cursor: typeof cursor === 'string' ? cursor : '' }))
   })
 
   app.post<{ Body: URLSearchParams }>('/company/invitations', async (request, reply) => {
@@ -31,7 +31,7 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
     // A link is shown once: a form that is sent again must not end the one that its first sending has made.
     const known = (await invitations(visit)).data.find((invitation) => invitation.id === id)
     if (known !== undefined && known.createdAt !== body.get('made')) {
-      return reply.code(409).page(await view(visit, { told: notice('warn', html`<p>${visit.words.invitationRenewedAlready}</p>`) }))
+      return reply.code(409).page(await view(visit, { message: notice('warn', html`<p>${visit.words.invitationRenewedAlready}</p>`) }))
     }
     const made = await visit.api.send<InvitationWithLink>('POST',
       `/api/v1/company/invitations/${encodeURIComponent(id)}/renew${deliveryIn(body)}`)
@@ -80,11 +80,11 @@ const invitations = ({ api }: Visit, page: Readonly<Record<string, string>> = {}
 
 async function view (
   visit: Visit,
-  { told = html``, typed, cursor = '' }: { told?: Html, typed?: Typed, cursor?: string }
+  { message = html``, typed, cursor = '' }: { message?: Html, typed?: Typed, cursor?: string }
 ): Promise<Html> {
   const { words, actor: { role } } = visit
   const [{ data: open, nextCursor }, mails] = await Promise.all([invitations(visit, { limit: '50', cursor }), mailsLinks(visit.api)])
-  const main = html`<p><a href="/console/company">${words.users}</a></p>${told}
+  const main = html`<p><a href="/console/company">${words.users}</a></p>${message}
 <section aria-labelledby="new"><h2 id="new">${words.invitationNew}</h2>${said(words, typed, 'email')}<p>${
     mails ? words.invitationMailIntro : words.invitationIntro
   }</p>

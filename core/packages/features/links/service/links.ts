@@ -41,7 +41,7 @@ export type Links = {
    * Mails a link to the users with this address, later: nobody learns whether there are any. Users of a company that signs them in by its
    * own provider are told so instead, and operators get nothing. Throws `conflict` where the service mails no links.
    */
-  forgotten: (asked: ForgottenBody, from: Pick<AuditAuthor, 'address' | 'requestId'>) => Promise<void>
+  forgotten: (requested: ForgottenBody, from: Pick<AuditAuthor, 'address' | 'requestId'>) => Promise<void>
   /** Resolves when no mail is about to be asked for. */
   drain: () => Promise<void>
   /** What a link is for. Throws `not_found`, with the same message for a link that never was, has been used or has expired. */

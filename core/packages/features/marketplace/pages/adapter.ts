@@ -35,7 +35,7 @@ export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   for (const [name, { method, path, bodyOf }] of Object.entries(actions)) {
-    const config = isEnding(name) ? { confirms: (asked: ConfirmRequest) => ending(asked, name) } : {}
+    const config = isEnding(name) ? { confirms: (requested: ConfirmRequest) => ending(requested, name) } : {}
     app.post<Posted>(`/marketplace/:code/${name}`, { config }, async (request, reply) => {
       const { params: { code }, body } = request
       const visit = visitOf(request)

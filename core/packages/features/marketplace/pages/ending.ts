@@ -62,17 +62,17 @@ function saidOf (words: Words, name: Ending, { next, previous }: { next: string,
 const maxNamed = 20
 
 /** `effects`: who would be touched, and how. `unknown`: why the service cannot tell it. */
-type Told = { effects: [string, string][], unknown?: Refusal }
+type Reported = { effects: [string, string][], unknown?: Refusal }
 
 /** Those first who could not dispatch any more. */
 async function effectsOf (
   { api, words }: Visit,
   code: string,
   { name, body }: { name: Ending, body: URLSearchParams }
-): Promise<Told> {
-  const asked = askedOf(name, body)
-  if (asked === undefined) return { effects: [] }
-  const answer = await api.send<AdapterEffects>('GET', withQuery(`${pathOf(code)}/effects`, asked))
+): Promise<Reported> {
+  const requested = askedOf(name, body)
+  if (requested === undefined) return { effects: [] }
+  const answer = await api.send<AdapterEffects>('GET', withQuery(`${pathOf(code)}/effects`, requested))
   if (!answer.ok) return { effects: [], unknown: answer }
   const { counts } = answer.body
   return {

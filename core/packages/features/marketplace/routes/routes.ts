@@ -87,8 +87,8 @@ const readingRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done
       response: { 200: AdapterEffects }
     }
   }, async ({ params, query }) => {
-    const asked = askedIn(query)
-    return effectsView(await marketplace.effects(codeIn(params.code), asked, now()), asked)
+    const requested = askedIn(query)
+    return effectsView(await marketplace.effects(codeIn(params.code), requested, now()), requested)
   })
   done()
 }

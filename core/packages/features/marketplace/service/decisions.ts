@@ -190,12 +190,12 @@ function versionOf (packages: readonly PackageSummary[], integrity: string): str
 /** What the version may do: exactly what it asks for. Throws `consent_required` with what the consent does not list. */
 function agree (code: string, desired: PackageSummary, consent: Consent): Consent {
   const { hosts, services } = offerOf(desired.manifest)
-  const asked = { hosts, services: Object.keys(services) }
+  const requested = { hosts, services: Object.keys(services) }
   const lacking = {
-    hosts: asked.hosts.filter((host) => !consent.hosts.includes(host)),
-    services: asked.services.filter((service) => !consent.services.includes(service))
+    hosts: requested.hosts.filter((host) => !consent.hosts.includes(host)),
+    services: requested.services.filter((service) => !consent.services.includes(service))
   }
-  if (lacking.hosts.length === 0 && lacking.services.length === 0) return asked
+  if (lacking.hosts.length === 0 && lacking.services.length === 0) return requested
   const details = [
     ...lacking.hosts.map((host) => ({
       path: '/consent/hosts',

@@ -112,16 +112,16 @@ function availableBefore (adapter: InstalledAdapter): RunnablePackage | undefine
 }
 
 /** What is loaded of an adapter: a version, and to whom it is offered. */
-type Wanted = Pick<InstalledAdapter, 'taken' | 'companies'>
+type Desired = Pick<InstalledAdapter, 'taken' | 'companies'>
 
-function isStill (running: InstalledProvider, { taken, companies }: Wanted, before: RunnablePackage | undefined): boolean {
+function isStill (running: InstalledProvider, { taken, companies }: Desired, before: RunnablePackage | undefined): boolean {
   return running.digest === taken.integrity && running.before?.digest === before?.integrity &&
     isDeepStrictEqual(running.companies ?? null, companies)
 }
 
 async function load (
   host: AdapterHost,
-  { companies, taken }: Wanted,
+  { companies, taken }: Desired,
   replaced: RunnablePackage | undefined
 ): Promise<LoadedAdapter> {
   await host.files.place(taken)

@@ -34,22 +34,22 @@ export type Marketplace = {
    */
   add: (bytes: Uint8Array, claim: Claim, stamp: AuditStamp) => Promise<AddedPackage>
   /** Takes in a package of a registry of npm, that of everybody unless told. */
-  addFromRegistry: (asked: { npm: string, registry?: string | undefined } & Claim, stamp: AuditStamp) => Promise<AddedPackage>
+  addFromRegistry: (requested: { npm: string, registry?: string | undefined } & Claim, stamp: AuditStamp) => Promise<AddedPackage>
   /** Installs a version that is here, or else that of a catalog; the newest unless told. */
-  install: (code: string, asked: { version?: string | undefined, consent: Consent }, stamp: AuditStamp) => Promise<void>
+  install: (code: string, requested: { version?: string | undefined, consent: Consent }, stamp: AuditStamp) => Promise<void>
   /** What a change would do to those who dispatch through an adapter. Nothing is changed. */
   effects: (code: string, change: RequestedChange, at: Date) => Promise<AdapterEffect[]>
   /** Replaces the version that runs, unless a configuration would be served by none any more. */
-  upgrade: (code: string, asked: { version: string, consent: Consent } & Forcing, stamp: AuditStamp) => Promise<void>
+  upgrade: (code: string, requested: { version: string, consent: Consent } & Forcing, stamp: AuditStamp) => Promise<void>
   /**
    * Goes back to the version before, or the older one that is told, unless configurations were written for the one that runs, or nothing
    * can run here that would tell.
    */
-  rollBack: (code: string, asked: Rollback & Forcing, stamp: AuditStamp) => Promise<void>
+  rollBack: (code: string, requested: Rollback & Forcing, stamp: AuditStamp) => Promise<void>
   enable: (code: string, stamp: AuditStamp) => Promise<void>
   disable: (code: string, stamp: AuditStamp) => Promise<void>
   /** Offers it to companies, unless those that use it would lose it. */
-  offer: (code: string, asked: Offering, stamp: AuditStamp) => Promise<void>
+  offer: (code: string, requested: Offering, stamp: AuditStamp) => Promise<void>
   remove: (code: string, stamp: AuditStamp) => Promise<void>
 }
 
@@ -89,26 +89,26 @@ export function createMarketplace (options: MarketplaceOptions): Marketplace {
     addFromRegistry: async ({ npm, registry, publisher }, stamp) =>
       bringIn(options, await catalogs.readNpm(npm, registry), { publisher }, stamp),
 
-    async install (code, asked, stamp) {
+    async install (code, requested, stamp) {
       await requireWalls(sandbox)
-      const adding = await fetchVersion(options, code, asked.version)
-      await change(options, code, installing({ ...asked, version: adding?.version ?? asked.version }), stamp, { adding })
+      const adding = await fetchVersion(options, code, requested.version)
+      await change(options, code, installing({ ...requested, version: adding?.version ?? requested.version }), stamp, { adding })
     },
 
-    async effects (code, asked, at) {
+    async effects (code, requested, at) {
       await requireWalls(sandbox)
-      return (await weigh(options, code, await weighingOf(options, code, asked), at)).effects
+      return (await weigh(options, code, await weighingOf(options, code, requested), at)).effects
     },
 
-    upgrade: (code, asked, stamp) => upgrade(options, code, asked, stamp),
-    rollBack: (code, asked, stamp) => rollBack(options, code, asked, stamp),
+    upgrade: (code, requested, stamp) => upgrade(options, code, requested, stamp),
+    rollBack: (code, requested, stamp) => rollBack(options, code, requested, stamp),
     enable: (code, stamp) => change(options, code, enabling, stamp),
     disable: (code, stamp) => change(options, code, disabling, stamp),
     remove: (code, stamp) => change(options, code, removing, stamp),
 
-    async offer (code, asked, stamp) {
-      await requireCompanies(database, asked.companies ?? [])
-      await change(options, code, offering(asked), stamp)
+    async offer (code, requested, stamp) {
+      await requireCompanies(database, requested.companies ?? [])
+      await change(options, code, offering(requested), stamp)
     }
   }
 }

@@ -9,11 +9,11 @@ import { asRefusal } from './try-package.ts'
  */
 export async function readNpm (fetch: Fetch, npm: string, registry = publicRegistry): Promise<ReadPackage> {
   try {
-    const asked = npmVersionIn(npm)
-    if (asked === undefined) throw new MarketplaceRefusal('source_invalid', `"${npm.slice(0, 300)}" must be npm:<name>@<version>.`)
-    const { bytes, facts } = await readFromRegistry(registry, asked, { fetch })
+    const requested = npmVersionIn(npm)
+    if (requested === undefined) throw new MarketplaceRefusal('source_invalid', `"${npm.slice(0, 300)}" must be npm:<name>@<version>.`)
+    const { bytes, facts } = await readFromRegistry(registry, requested, { fetch })
     const { manifest } = inspectPackage(bytes)
-    if (manifest.package === asked.name && manifest.provider.version === asked.version) return { bytes, registry: facts }
+    if (manifest.package === requested.name && manifest.provider.version === requested.version) return { bytes, registry: facts }
   } catch (error) {
     throw asRefusal(error, '/npm')
   }

@@ -21,7 +21,7 @@ export type Reader = { companyId: number, isOperator: boolean }
 export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query: MarketplaceQuery): AdapterView[] {
   const { limit = 25, cursor = '' } = query
   const seen = records.filter((record) => isSeen(record, reader) && record.code > cursor)
-  return seen.map((record) => viewOf(record, reader)).filter((view) => isWanted(view, query)).slice(0, limit)
+  return seen.map((record) => viewOf(record, reader)).filter((view) => isSelected(view, query)).slice(0, limit)
 }
 
 /**
@@ -153,7 +153,7 @@ function runningOf (
   return { state: idle === processes.length ? 'stopped' : 'degraded', reason }
 }
 
-function isWanted ({ code, name, publisher = '', state, services, features, languages }: AdapterView, query: MarketplaceQuery): boolean {
+function isSelected ({ code, name, publisher = '', state, services, features, languages }: AdapterView, query: MarketplaceQuery): boolean {
   const words = query.q?.toLowerCase().split(/\s+/) ?? []
   const offered = query.service === undefined ? Object.values(services) : [services[query.service]].filter((one) => one !== undefined)
   const has = (field: 'documentTypes' | 'countries', desired: string | undefined): boolean =>

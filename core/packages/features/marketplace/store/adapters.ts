@@ -25,8 +25,8 @@ export type StoredPackage = PackageFacts & { bytes: Uint8Array }
  * fixtures were replayed when it was taken in, and went as they say. `registry`: what the registry of npm that it came from says of it.
  * `attested`: what the catalog says of it that it came from.
  */
-export type NewPackage = StoredPackage & { source: string, replayed: number } & Told
-type Told = { registry?: RegistryFacts | undefined, attested?: Attestation | undefined }
+export type NewPackage = StoredPackage & { source: string, replayed: number } & Reported
+type Reported = { registry?: RegistryFacts | undefined, attested?: Attestation | undefined }
 
 /** What an adapter may do, as an operator has agreed. */
 export type Consent = { hosts: readonly string[], services: readonly string[] }
@@ -46,7 +46,7 @@ export type AdapterState = {
 /**
  * `revoked`: why it may not run any more. `source` and `replayed`: as those of a {@link NewPackage}; null: it is older than that is known.
  */
-export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publisher' | 'manifest'> & Told & {
+export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publisher' | 'manifest'> & Reported & {
   size: number
   at: Date
   revoked: string | null

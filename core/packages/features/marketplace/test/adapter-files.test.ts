@@ -12,7 +12,7 @@ import { createAdapterFiles, type PackageFiles } from '../service/adapter-files.
 
 const content: PackageFiles = new Map([['index.js', Buffer.from('export default 1')], ['lib/word.js', Buffer.from('export default "x"')]])
 const files = Object.fromEntries([...content].map(([path, bytes]) => [path, createHash('sha256').update(bytes).digest('hex')]))
-const wanted = { integrity: `sha512-${Buffer.from('any').toString('base64')}`, files }
+const desired = { integrity: `sha512-${Buffer.from('any').toString('base64')}`, files }
 
 async function begin (t: Test) {
   const root = join(await directory(t), 'adapters')
@@ -31,10 +31,10 @@ async function pathsIn (root: string): Promise<string[]> {
 
 await t.test('a package is extracted once, under the name of its content, whoever asks for it at the same time', async (t) => {
   const { root, store, reads } = await begin(t)
-  const [folder, same] = await Promise.all([store.place(wanted), store.place(wanted)])
+  const [folder, same] = await Promise.all([store.place(desired), store.place(desired)])
   t.equal(folder, same)
   t.same(await pathsIn(root), ['616e79/index.js', '616e79/lib/word.js'])
-  t.equal(await store.place(wanted), folder)
+  t.equal(await store.place(desired), folder)
   t.equal(reads(), 1)
 })
 
@@ -49,9 +49,9 @@ for (const [what, damage] of [
 ] as const) {
   await t.test(`where a file ${what}, the package is extracted again`, async (t) => {
     const { root, store, reads } = await begin(t)
-    const folder = await store.place(wanted)
+    const folder = await store.place(desired)
     await damage(folder)
-    t.equal(await store.place(wanted), folder)
+    t.equal(await store.place(desired), folder)
     t.same(await pathsIn(root), ['616e79/index.js', '616e79/lib/word.js'])
     t.equal(await readFile(join(folder, 'index.js'), 'utf8'), 'export default 1')
     t.equal(reads(), 2)
@@ -60,7 +60,7 @@ for (const [what, damage] of [
 
 await t.test('a package that is not what was taken in is not placed', async (t) => {
   const { root, store } = await begin(t)
-  await t.rejects(store.place({ ...wanted, files: { ...files, 'index.js': 'another' } }), { message: /not what was taken in/ })
+  await t.rejects(store.place({ ...desired, files: { ...files, 'index.js': 'another' } }), { message: /not what was taken in/ })
   t.same(await pathsIn(root), [])
 })
 
@@ -75,8 +75,8 @@ await t.test('what is staged goes with its use', async (t) => {
 
 await t.test('a sweep removes what nobody uses, and what killed processes left, and nothing else', async (t) => {
   const { root, store } = await begin(t)
-  await store.place(wanted)
-  const other = { ...wanted, integrity: `sha512-${Buffer.from('old').toString('base64')}` }
+  await store.place(desired)
+  const other = { ...desired, integrity: `sha512-${Buffer.from('old').toString('base64')}` }
   await store.place(other)
   const [killed, alive] = [placing(root, 'stage'), placing(root, 'stage')]
   for (const { stdout } of [killed, alive]) await once(stdout, 'data')
@@ -86,7 +86,7 @@ await t.test('a sweep removes what nobody uses, and what killed processes left, 
     await mkdir(join(root, name))
     await utimes(join(root, name), Date.now() / 1000 - age, Date.now() / 1000 - age)
   }
-  await store.sweep(() => Promise.resolve([wanted.integrity]))
+  await store.sweep(() => Promise.resolve([desired.integrity]))
   const left = (await readdir(root)).map((name) => name.replace(/ \S+$/, '')).sort()
   t.same(left.filter((name) => !name.endsWith(String(alive.pid))), ['.staging elsewhere 1', '616e79'])
   t.equal(left.length, 3)

@@ -7,11 +7,11 @@ import type { AdapterUse, Before } from '../store/adapter-changes.ts'
 import type { AdapterState, PackageSummary } from '../store/adapters.ts'
 
 const publisher = { packageName: 'acme-adapter', author: 'Acme Ltd' }
-const asked = { hosts: ['api.acme.test'], services: ['sms'] }
+const requested = { hosts: ['api.acme.test'], services: ['sms'] }
 const at = new Date('2026-01-01')
 
 /** The manifest of a version that reaches these hosts. */
-function manifest (version: string, hosts: string[] = asked.hosts): PackageManifest {
+function manifest (version: string, hosts: string[] = requested.hosts): PackageManifest {
   const provider = { code: 'acme', name: 'Acme', version, hosts, services: { sms: { capabilities: {} } }, settings: {} }
   return {
     v: 1,
@@ -42,7 +42,7 @@ function packageOf (version: string, more: Partial<PackageSummary> = {}): Packag
 }
 
 const packages = [packageOf('1.0.0'), packageOf('1.1.0')]
-const running: AdapterState = { integrity: 'sha512-1.0.0', previous: null, enabled: true, companies: null, consent: asked }
+const running: AdapterState = { integrity: 'sha512-1.0.0', previous: null, enabled: true, companies: null, consent: requested }
 
 function before (more: Partial<Before> = {}): Before {
   return { adapter: undefined, packages, pin: undefined, uses: () => Promise.resolve([]), ...more }
@@ -56,7 +56,7 @@ async function refuses (t: Test, decide: Decision, from: Before, word: string, c
 }
 
 await t.test('the latest version is installed unless another is named, with exactly what it asks for', async (t) => {
-  const consent = { hosts: [...asked.hosts, 'more.test'], services: asked.services }
+  const consent = { hosts: [...requested.hosts, 'more.test'], services: requested.services }
   t.same((await installing({ consent })('acme', before())).after, { ...running, integrity: 'sha512-1.1.0' })
   t.same((await installing({ version: '1.0.0', consent })('acme', before())).after, running)
   await refuses(t, installing({ version: '2.0.0', consent }), before(), 'not_found', ['version_unknown'])
@@ -67,11 +67,11 @@ await t.test('the latest version is installed unless another is named, with exac
 await t.test('what the consent does not list is told host by host and service by service', async (t) => {
   const nothing = { hosts: [], services: [] }
   await refuses(t, installing({ consent: nothing }), before(), 'consent_required', ['host', 'service'])
-  await refuses(t, installing({ consent: { ...asked, hosts: [] } }), before(), 'consent_required', ['host'])
+  await refuses(t, installing({ consent: { ...requested, hosts: [] } }), before(), 'consent_required', ['host'])
 })
 
 await t.test('an upgrade keeps what was agreed to, asks for what is new, and never goes back', async (t) => {
-  const more = packageOf('2.0.0', { manifest: manifest('2.0.0', [...asked.hosts, 'eu.acme.test']) })
+  const more = packageOf('2.0.0', { manifest: manifest('2.0.0', [...requested.hosts, 'eu.acme.test']) })
   const from = before({ adapter: { ...running, companies: [7] }, packages: [...packages, more] })
   const nothing = { hosts: [], services: [] }
   t.same((await upgrading({ version: '1.1.0', consent: nothing })('acme', from)).after, {
@@ -90,9 +90,9 @@ await t.test('an upgrade keeps what was agreed to, asks for what is new, and nev
 await t.test('a code is its publisher\'s: nobody else installs or upgrades under it', async (t) => {
   const stranger = packageOf('3.0.0', { publisher: { packageName: 'acme-adapter', author: 'Somebody' } })
   const from = before({ packages: [...packages, stranger], pin: publisher })
-  await refuses(t, installing({ version: '3.0.0', consent: asked }), from, 'conflict', ['other_publisher'])
-  await refuses(t, upgrading({ version: '3.0.0', consent: asked }), { ...from, adapter: running }, 'conflict', ['other_publisher'])
-  t.ok((await installing({ version: '1.1.0', consent: asked })('acme', from)).after)
+  await refuses(t, installing({ version: '3.0.0', consent: requested }), from, 'conflict', ['other_publisher'])
+  await refuses(t, upgrading({ version: '3.0.0', consent: requested }), { ...from, adapter: running }, 'conflict', ['other_publisher'])
+  t.ok((await installing({ version: '1.1.0', consent: requested })('acme', from)).after)
 })
 
 await t.test('a rollback goes to the version before, and from there forward again', async (t) => {
@@ -124,8 +124,8 @@ await t.test('a rollback goes further back to a version that is told, if it asks
 await t.test('a revoked version is neither installed, nor upgraded or gone back to', async (t) => {
   const revoked = packageOf('1.1.0', { revoked: 'It loses documents.' })
   const from = before({ packages: [packageOf('1.0.0', { revoked: 'It leaks.' }), revoked] })
-  await refuses(t, installing({ consent: asked }), from, 'conflict', ['version_revoked'])
-  await refuses(t, upgrading({ version: '1.1.0', consent: asked }), { ...from, adapter: running }, 'conflict', ['version_revoked'])
+  await refuses(t, installing({ consent: requested }), from, 'conflict', ['version_revoked'])
+  await refuses(t, upgrading({ version: '1.1.0', consent: requested }), { ...from, adapter: running }, 'conflict', ['version_revoked'])
   const upgraded = { ...running, integrity: 'sha512-1.1.0', previous: 'sha512-1.0.0' }
   await refuses(t, rollingBack(), { ...from, adapter: upgraded }, 'conflict', ['version_revoked'])
 })

@@ -210,10 +210,10 @@ await t.test('who it is not offered to does not see it, and cannot dispatch thro
 
 await t.test('a disabled one dispatches nothing until it is enabled again, and says so', async (t) => {
   t.equal((await market('POST', '/acme/disable')).status, 200)
-  const told = 'The operator of the service has disabled the provider "acme".'
-  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing', details: [{ message: told }] } })
+  const reported = 'The operator of the service has disabled the provider "acme".'
+  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing', details: [{ message: reported }] } })
   has(t, (await service.send('GET', '/api/v1/my/config')).body.company.providers.filter(({ code }: { code: string }) => code === 'acme'), [
-    { valid: false, problems: [{ code: 'not_installed', message: told }] }
+    { valid: false, problems: [{ code: 'not_installed', message: reported }] }
   ])
   t.equal((await market('POST', '/acme/enable')).status, 200)
   t.equal(statusOf(await dispatch(service)), '1.0.0')
@@ -294,14 +294,14 @@ function asking (path: string): string {
   return `await context.http.post('https://api.acme.test${path}', { json: { number: request.data.number } }, {})`
 }
 
-const asked = {
+const requested = {
   ...shown('1.0.0'),
   exchange: [{ expect: { method: 'POST', url: 'https://api.acme.test/invoices', json: { number: '1' } }, answer: { json: {} } }]
 }
 
 await t.test('a package that does what its fixtures show is taken in, and no process of its trial is left', async (t) => {
   const before = processesOf(service)
-  const added = await add({ code: 'shown', version: '1.0.0', does: asking('/invoices'), fixtures: { 'send.accepted': asked } })
+  const added = await add({ code: 'shown', version: '1.0.0', does: asking('/invoices'), fixtures: { 'send.accepted': requested } })
   has(t, added, { status: 201, body: { versions: [{ version: '1.0.0', replayed: 1 }] } })
   t.equal(processesOf(service), before)
 })
@@ -313,7 +313,7 @@ for (const [what, packing, code] of [
   ['has a fixture that cannot be read', { code: 'broken', fixtures: { 'send.accepted': {} } }, 'fails_fixtures'],
   ['throws when it is called', { code: 'broken', does: 'throw new Error("no luck")', fixtures: { 'send.accepted': shown('1.0.0') } },
     'fails_fixtures'],
-  ['asks a vendor for what its fixtures do not show', { code: 'broken', does: asking('/other'), fixtures: { 'send.accepted': asked } },
+  ['asks a vendor for what its fixtures do not show', { code: 'broken', does: asking('/other'), fixtures: { 'send.accepted': requested } },
     'fails_fixtures']
 ] as const) {
   await t.test(`a package that ${what} is refused, and nothing of it stays`, async (t) => {
@@ -353,18 +353,18 @@ await t.test('the ends of its processes that nobody asked for are counted, with 
 await t.test('of two operators who do the same at once, one does it, and the other is told why not', async (t) => {
   const both = (method: string, path: string, bodies: readonly unknown[]): Promise<Answer[]> =>
     Promise.all([service, other].map(({ send }, index) => send(method, `/api/v1/marketplace${path}`, { body: bodies[index] }, operator)))
-  const told = (answers: Answer[]): unknown[] => answers.map(({ status, body }) => [status, body.details?.[0]?.code ?? null]).sort()
+  const reported = (answers: Answer[]): unknown[] => answers.map(({ status, body }) => [status, body.details?.[0]?.code ?? null]).sort()
   const base64 = (packing: Packing): { package: string } => ({ package: Buffer.from(packed(packing)).toString('base64') })
   const same = base64({ code: 'twice', version: '1.0.0' })
-  t.same(told(await both('POST', '/packages', [same, same])), [[201, null], [201, null]])
+  t.same(reported(await both('POST', '/packages', [same, same])), [[201, null], [201, null]])
   const contents = [base64({ code: 'twice', version: '1.1.0' }), base64({ code: 'twice', version: '1.1.0', head: '// other' })]
-  t.same(told(await both('POST', '/packages', contents)), [[201, null], [409, 'version_taken']])
+  t.same(reported(await both('POST', '/packages', contents)), [[201, null], [409, 'version_taken']])
   const install = { version: '1.0.0', consent }
-  t.same(told(await both('POST', '/twice/install', [install, install])), [[200, null], [409, 'already_installed']])
+  t.same(reported(await both('POST', '/twice/install', [install, install])), [[200, null], [409, 'already_installed']])
   const upgrade = { version: '1.1.0', consent }
-  t.same(told(await both('POST', '/twice/upgrade', [upgrade, upgrade])), [[200, null], [409, 'not_newer']])
+  t.same(reported(await both('POST', '/twice/upgrade', [upgrade, upgrade])), [[200, null], [409, 'not_newer']])
   has(t, await market('GET', '/twice'), { body: { version: '1.1.0', previous: '1.0.0' } })
-  t.same(told(await Promise.all([service, other].map(({ send }) => send('DELETE', '/api/v1/marketplace/twice', {}, operator)))), [
+  t.same(reported(await Promise.all([service, other].map(({ send }) => send('DELETE', '/api/v1/marketplace/twice', {}, operator)))), [
     [204, null],
     [404, 'adapter_unknown']
   ])

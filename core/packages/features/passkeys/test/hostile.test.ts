@@ -125,7 +125,9 @@ await t.test('a passkey belongs to one user, who has asked for it', async (t) =>
   t.equal((await add(admin, key.create({ ...await optionsFor(admin), ...signIn }))).status, 403, 'the question of a sign-in')
   t.equal((await add(admin, attacker.key.create(await optionsFor(admin)))).status, 409, 'a passkey of another user')
   t.equal(
-    await alone((asked) => attacker.key.get(asked, { userHandle: Buffer.from(`user ${String(attacker.userId)}`).toString('base64url') })),
+    await alone((requested) =>
+      attacker.key.get(requested, { userHandle: Buffer.from(`user ${String(attacker.userId)}`).toString('base64url') })
+    ),
     attacker.userId,
     'which stays theirs'
   )

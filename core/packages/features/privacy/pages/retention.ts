@@ -20,8 +20,8 @@ export function retentionLink (given: ConsoleWords): Html {
 export const retentionPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/privacy/retention', async (request, reply) => {
     const visit = visitOf(request)
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.retentionSaved}</p>`)
-    return reply.page(await view(visit, told))
+    const reported = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.retentionSaved}</p>`)
+    return reply.page(await view(visit, reported))
   })
 
   app.post<Sent>('/privacy/retention', {
@@ -54,11 +54,11 @@ async function touched (
 ): Promise<(readonly [string, string])[]> {
   const { operatorDays, inEffect } = await api.read<RetentionView>(apiPath)
   const changes = keptServices.map((name) => {
-    const wanted = services[name] ?? days ?? operatorDays
+    const desired = services[name] ?? days ?? operatorDays
     return {
       name,
       before: inEffect[name] ?? operatorDays,
-      after: Math.min(typeof wanted === 'number' ? wanted : operatorDays, operatorDays)
+      after: Math.min(typeof desired === 'number' ? desired : operatorDays, operatorDays)
     }
   })
   const shorter = changes.filter(({ before, after }) => after < before)
@@ -88,7 +88,7 @@ function retentionIn (body: URLSearchParams): { days: number | string | null, se
   return { days: typed('days') ?? null, services }
 }
 
-async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
+async function view (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, api } = visit
   const { operatorDays, days, services, inEffect } = await api.read<RetentionView>(apiPath)
   const field = (name: string, path: string, label: string, stored: number | null | undefined): Html =>
@@ -101,7 +101,7 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
   const rows = keptServices.map((name) =>
     html`<tr><th scope="row">${wordFor(words, 'service', name)}</th><td>${numberOf(words, inEffect[name] ?? operatorDays)}</td></tr>\n`
   )
-  const main = html`<p><a href="/console/privacy">${words.privacy}</a></p>${told}
+  const main = html`<p><a href="/console/privacy">${words.privacy}</a></p>${message}
 <section aria-labelledby="days"><h2 id="days">${words.retentionDays}</h2><p>${
     fill(words.retentionIntro, { days: numberOf(words, operatorDays) })
   }</p><p>${words.retentionStays}</p>${said(words, typed, 'days', ...keptServices.map((name) => `services/${name}`))}

@@ -157,8 +157,8 @@ async function hold (): Promise<{ mailed: string, waiting: string, invoice: stri
   await sql`update files set sha256 = ${'0'.repeat(64)} where file_id = ${fileId}`.execute(owner)
   const rules = '/api/v1/company/approval-rules'
   const rule = await made(send('POST', rules, { body: { name: 'All', services: ['sms'] } }, admin))
-  const asked = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Wait' } }
-  await made(send('POST', '/api/sms', { body: asked, headers: { ...late, 'x-idempotency-key': `asked for ${ada.address}` } }, member))
+  const requested = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Wait' } }
+  await made(send('POST', '/api/sms', { body: requested, headers: { ...late, 'x-idempotency-key': `asked for ${ada.address}` } }, member))
   await made(send('DELETE', `${rules}/${rule.body.id}`, {}, admin))
   const suppression = { channel: 'sms', address: ada.number, note: `Asked for by ${ada.address}` }
   const { body: first } = await send('POST', '/api/v1/suppressions', { body: suppression }, admin)
@@ -208,13 +208,13 @@ await t.test('what is held about a person is handed over, of the person alone, a
 
 await t.test('counting changes nothing; what is counted is begun by whoever has seen it', async (t) => {
   const before = await found()
-  const asked = await erase({ ...ada, countFirst: true })
-  has(t, asked, { status: 202, body: { status: 'counting', by: ['address', 'number', 'reference'], begunAt: null, finishedAt: null } })
-  const counted = await reaches(asked.body.id, 'counted')
+  const requested = await erase({ ...ada, countFirst: true })
+  has(t, requested, { status: 202, body: { status: 'counting', by: ['address', 'number', 'reference'], begunAt: null, finishedAt: null } })
+  const counted = await reaches(requested.body.id, 'counted')
   has(t, counted, { counts: { dispatches: 4, contacts: 1, batchRows: 1, files: 1 }, waiting: 0 })
   t.strictSame(await found(), before)
-  has(t, await send('GET', `${path}/${asked.body.id}/receipt`, {}, admin), { status: 409, body: { error: 'conflict' } })
-  t.equal((await read(asked.body.id, other.admin)).error, 'not_found')
+  has(t, await send('GET', `${path}/${requested.body.id}/receipt`, {}, admin), { status: 409, body: { error: 'conflict' } })
+  t.equal((await read(requested.body.id, other.admin)).error, 'not_found')
 })
 
 await t.test('nothing is left of who is erased, in no table and no file: what runs ends first, what waits is not sent', async (t) => {
@@ -256,9 +256,9 @@ await t.test('nothing is left of who is erased, in no table and no file: what ru
     }
   })
   t.equal(sent.length, before + 1, 'what waited was not sent')
-  const { rows: told } = await sql<{ length: number }>`select length(body) from inbound where inbound_id = any (${others}::uuid[])`
+  const { rows: reported } = await sql<{ length: number }>`select length(body) from inbound where inbound_id = any (${others}::uuid[])`
     .execute(owner)
-  t.ok(told.length === 2 && told.every(({ length }) => length > 0), 'vendors’ events of others stay')
+  t.ok(reported.length === 2 && reported.every(({ length }) => length > 0), 'vendors’ events of others stay')
   const { rows: files } = await sql`select from files where file_id = ${damaged} and removed_at is null`.execute(owner)
   t.equal(files.length, 1, 'a file that cannot be read is nobody’s')
   has(t, (await send('GET', '/api/v1/approvals', {}, admin)).body, { data: [{ status: 'withdrawn', service: 'sms' }] })

@@ -22,7 +22,7 @@ export const receivedPages: FastifyPluginCallback = (app, _options, done) => {
     const receives = body.get('receives') === 'true'
     const set = await visit.api.send('PUT', `/api/v1/e-invoices/receptions/${encodeURIComponent(code)}`, { receives })
     if (set.ok) return reply.redirect(at, 303)
-    return reply.code(set.status).page(await list(visit, { told: notice('bad', sentences(visit.words, errorOf(set))) }))
+    return reply.code(set.status).page(await list(visit, { message: notice('bad', sentences(visit.words, errorOf(set))) }))
   })
 
   app.get<Named>('/received/:id', async (request, reply) => {
@@ -92,7 +92,7 @@ async function download (visit: Visit, reply: FastifyReply, id: string, format: 
   }).send(bytes)
 }
 
-async function list (visit: Visit, { cursor, told = html`` }: { cursor?: string | undefined, told?: Html }): Promise<Html> {
+async function list (visit: Visit, { cursor, message = html`` }: { cursor?: string | undefined, message?: Html }): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const [{ data, nextCursor }, { data: receptions }] = await Promise.all([
     api.read<{ data: ReceivedInvoiceView[], nextCursor: string | null }>(withQuery(apiPath, { limit: '50', cursor })),
@@ -100,7 +100,7 @@ async function list (visit: Visit, { cursor, told = html`` }: { cursor?: string 
   ])
   const rows = data.map((received) => row(words, received))
   const heads = [words.receivedNumber, words.receivedSeller, words.receivedTotal, words.receivedAt, words.status]
-  const main = html`${told}<section aria-label="${words.received}"><p>${words.receivedIntro}</p>${
+  const main = html`${message}<section aria-label="${words.received}"><p>${words.receivedIntro}</p>${
     rows.length === 0 ? html`<p>${words.receivedNone}</p>` : table(words.received, heads, rows)
   }${nextCursor === null ? html`` : html`<p><a href="${withQuery(at, { cursor: nextCursor })}" rel="next">${words.older}</a></p>`}</section>
 <section aria-labelledby="receptions"><h2 id="receptions">${words.receptions}</h2><p>${words.receptionsIntro}</p>${
@@ -114,10 +114,12 @@ async function list (visit: Visit, { cursor, told = html`` }: { cursor?: string 
 
 function row (words: Words, { id, invoice, state, status, receivedAt, sandbox }: ReceivedInvoiceView): Html {
   const { number, seller = '', total, currency = '' } = invoice ?? {}
-  const told = status === null ? words[`receivedState_${state}`] : statusWord(words, status)
+  const reported = status === null ? words[`receivedState_${state}`] : statusWord(words, status)
   return html`<tr><th scope="row"><a href="${at}/${id}">${number ?? words.receivedNoNumber}</a></th><td>${seller}</td><td>${
     total === undefined ? '' : `${total} ${currency}`
-  }</td><td>${time(receivedAt)}</td><td>${told}${sandbox ? html` <span class="quiet">${words.receivedSandbox}</span>` : html``}</td></tr>\n`
+  }</td><td>${time(receivedAt)}</td><td>${reported}${
+    sandbox ? html` <span class="quiet">${words.receivedSandbox}</span>` : html``
+  }</td></tr>\n`
 }
 
 function receptionRow (words: Words, { provider, name, receives, lookedAt, problem, sandbox }: ReceptionView, isAdmin: boolean): Html {

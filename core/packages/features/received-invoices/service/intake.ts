@@ -121,8 +121,8 @@ const record = ({ database, outbox }: Options, row: InvoiceRow, outcome: Outcome
   noteOutcome(database, row, outcome, (queries, recorded) => tellOf(queries, outbox, recorded, 'invoice.received'))
 
 async function removeHidden ({ database, files }: Options, only?: number): Promise<void> {
-  const asked = { limit: together, ...only !== undefined && { only } }
-  for (let gone = await listRemovable(database, asked); gone.length > 0; gone = await listRemovable(database, asked)) {
+  const requested = { limit: together, ...only !== undefined && { only } }
+  for (let gone = await listRemovable(database, requested); gone.length > 0; gone = await listRemovable(database, requested)) {
     for (const { file } of gone) if (file !== null) await files.remove(file.key)
     await noteWithout(database, gone)
   }
@@ -132,8 +132,8 @@ async function hideExpired ({ now, database, retentionDays }: Options): Promise<
   const time = now().getTime()
   const shorter = (await listRetentionRules(database, retentionDays)).filter(({ services }) => services.includes(asService))
   const hide = async (days: number, of: { only?: number, but: readonly number[] }): Promise<void> => {
-    const asked = { before: new Date(time - days * day), limit: together, ...of }
-    while (await hideOld(database, asked) === together);
+    const requested = { before: new Date(time - days * day), limit: together, ...of }
+    while (await hideOld(database, requested) === together);
   }
   for (const { companyId: only, days } of shorter) await hide(days, { only, but: [] })
   await hide(retentionDays, { but: [] })

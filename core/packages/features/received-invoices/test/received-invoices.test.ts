@@ -129,10 +129,10 @@ async function newCompany (receives = true) {
   if (receives) has(t, await reception(company.admin, { receives: true }), { status: 200, body: { receives: true, provider: 'flow' } })
   const { body: { id } } = await send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } },
     company.admin)
-  const told = async (): Promise<any[]> =>
+  const reported = async (): Promise<any[]> =>
     (await owner.selectFrom('outbox').selectAll().where('endpoint_id', '=', id).orderBy('callback_id').execute())
       .map(({ type, body }) => ({ type, ...JSON.parse(body ?? '{}').data })).filter(({ type }) => type.startsWith('invoice.'))
-  return { ...company, told }
+  return { ...company, told: reported }
 }
 const reception = (login: Login, body: object, provider = 'flow'): Promise<Answer> =>
   send('PUT', `/api/v1/e-invoices/receptions/${provider}`, { body }, login)
@@ -170,7 +170,7 @@ await t.test('what comes is one record, however many processes look, and however
   flows.length = 0
   comes('before', fileOf('F-0'))
   later(1)
-  const { admin, told } = await newCompany()
+  const { admin, told: reported } = await newCompany()
   comes('flow-1', fileOf('F-1'))
   comes('rejected', fileOf('F-2'), { status: 'Error' })
   comes('broken', Buffer.from('<Invoice'))
@@ -190,8 +190,8 @@ await t.test('what comes is one record, however many processes look, and however
     }
   ])
   t.equal(both.length, 2)
-  const [first] = await told()
-  has(t, (await told()).map(({ type, state }) => `${type} ${state}`).toSorted(), ['invoice.received readable',
+  const [first] = await reported()
+  has(t, (await reported()).map(({ type, state }) => `${type} ${state}`).toSorted(), ['invoice.received readable',
     'invoice.received unreadable'])
   lacks(t, JSON.stringify(first), 'Létang')
   has(t, await list(admin, '?state=unreadable'), [{ remoteId: 'broken' }])
@@ -314,7 +314,7 @@ await t.test('it is read as it came, as data, and as a page that runs nothing', 
 })
 
 await t.test('a buyer approves and pays by messages that the platform gets once', async (t) => {
-  const { admin, id, told } = await received('F-8')
+  const { admin, id, told: reported } = await received('F-8')
   const [one, other] = await Promise.all([say(admin, id, { code: '205' }), say(admin, id, { code: '205' })])
   t.ok([one, other].some(({ status, body }) => status === 200 && body.state === 'said'), JSON.stringify([one.body, other.body]))
   has(t, await say(admin, id, { code: '205' }), { status: 200, body: { code: '205', name: 'Approuvée', state: 'said' } })
@@ -331,7 +331,8 @@ await t.test('a buyer approves and pays by messages that the platform gets once'
     body: { status: '211', sayable: ['211'], statuses: [{ code: '205' }, { code: '211', amount: '24.00' }] }
   })
   has(t, await say(admin, id, { code: '210', reasonCode: 'DOUBLON' }), { status: 409 })
-  has(t, (await told()).map(({ type, code }) => `${type} ${String(code)}`).slice(1), ['invoice.status_said 205', 'invoice.status_said 211'])
+  has(t, (await reported()).map(({ type, code }) => `${type} ${String(code)}`).slice(1), ['invoice.status_said 205',
+    'invoice.status_said 211'])
   const { body: { data } } = await send('GET', '/api/v1/audit?action=received_invoice.answered', {}, admin)
   t.ok(data.length >= 2, 'each is in the audit log')
 })
@@ -349,7 +350,7 @@ await t.test('what breaks a rule is not said, and says where', async (t) => {
 })
 
 await t.test('an answer that is lost leaves a doubt that is found out, and nothing is said twice', async (t) => {
-  const { admin, id, told } = await received('F-10')
+  const { admin, id, told: reported } = await received('F-10')
   next = { submit: { cut: 'in-reply' } }
   has(t, await say(admin, id, { code: '205' }), { status: 504, body: { error: 'outcome_unknown' } })
   has(t, await send('GET', `${path}/${id}`, {}, admin), { body: { status: null, statuses: [{ state: 'uncertain' }] } })
@@ -361,7 +362,7 @@ await t.test('an answer that is lost leaves a doubt that is found out, and nothi
   later(16)
   await Promise.all(two.map((one) => one.follow()))
   has(t, await send('GET', `${path}/${id}`, {}, admin), { body: { statuses: [{ state: 'said' }, { code: '207' }] } })
-  t.ok((await told()).length >= 2)
+  t.ok((await reported()).length >= 2)
 })
 
 await t.test('what somebody else has said while it is read is not said twice', async (t) => {
@@ -375,11 +376,11 @@ await t.test('what somebody else has said while it is read is not said twice', a
   const slow = createAnswers({
     ...given,
     invoiceReader: {
-      async read (...asked) {
+      async read (...requested) {
         next = { submit: { cut: 'in-reply' } }
         has(t, await say(admin, id, { code: '205' }), { status: 504 })
         wasSaid = true
-        return invoiceReader.read(...asked)
+        return invoiceReader.read(...requested)
       }
     }
   })
@@ -406,9 +407,9 @@ await t.test('others read files while a platform is told, and all that may name 
     ...given,
     reception: {
       ...reception,
-      say (...asked) {
+      say (...requested) {
         t.notOk(isRead)
-        return reception.say(...asked)
+        return reception.say(...requested)
       }
     }
   })
@@ -419,13 +420,13 @@ await t.test('others read files while a platform is told, and all that may name 
 })
 
 await t.test('what a platform refuses after it has taken it is taken back, and told', async (t) => {
-  const { admin, id, told } = await received('F-11')
+  const { admin, id, told: reported } = await received('F-11')
   has(t, await say(admin, id, { code: '205' }), { status: 200 })
   for (const one of submitted) one.status = 'Error'
   later(16)
   await Promise.all(two.map((one) => one.follow()))
   has(t, await send('GET', `${path}/${id}`, {}, admin), { body: { status: null, statuses: [{ state: 'refused', message: /./ }] } })
-  has(t, (await told()).map(({ type }) => type), ['invoice.received', 'invoice.status_said', 'invoice.status_refused'])
+  has(t, (await reported()).map(({ type }) => type), ['invoice.received', 'invoice.status_said', 'invoice.status_refused'])
   next = { submit: { status: 422, json: { errorCode: 'InvoiceLCInvalidStatus', errorMessage: 'Not now.' } } }
   has(t, await say(admin, id, { code: '206', reasonCode: 'AUTRE' }), { status: 409, body: { message: /Not now/ } })
 })
@@ -518,8 +519,8 @@ await t.test('the console lists, shows and answers', async (t) => {
   contains(t, (await open(`/received/${id}/page`, cookie)).body, 'Létang')
   matches(t, (await open(`/received/${id}/pdf`, cookie)).body, /^%PDF/)
   const form = { code: '210', reasonCode: 'DOUBLON', reason: 'Twice', amount: '' }
-  const asked = await post(`/received/${id}/statuses`, form, cookie)
-  contains(t, asked.body, 'cannot be taken back')
+  const requested = await post(`/received/${id}/statuses`, form, cookie)
+  contains(t, requested.body, 'cannot be taken back')
   t.strictSame(submitted, [], 'it is asked first')
   t.equal((await post(`/received/${id}/statuses`, { ...form, ':confirmed': 'true' }, cookie)).status, 303)
   contains(t, (await open(`/received/${id}`, cookie)).body, 'the platform has it')

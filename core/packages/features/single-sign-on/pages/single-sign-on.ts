@@ -15,8 +15,10 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/company/single-sign-on', async (request, reply) => {
     const visit = visitOf(request)
     const { saved, of: issuer } = request.query
-    const told = saved === undefined ? html`` : notice('good', html`<p>${visit.words.signOnSaved}</p>`)
-    return reply.page(await view(visit, { told, ...typeof issuer === 'string' && issuer.trim() !== '' ? { issuer: issuer.trim() } : {} }))
+    const reported = saved === undefined ? html`` : notice('good', html`<p>${visit.words.signOnSaved}</p>`)
+    return reply.page(
+      await view(visit, { message: reported, ...typeof issuer === 'string' && issuer.trim() !== '' ? { issuer: issuer.trim() } : {} })
+    )
   })
 
   app.post<{ Body: URLSearchParams }>('/company/single-sign-on', async (request, reply) => {
@@ -116,21 +118,24 @@ function settingsIn (body: URLSearchParams): object {
   }
 }
 
-type Shown = { told?: Html, typed?: Typed | undefined, issuer?: string | undefined }
+type Shown = { message?: Html, typed?: Typed | undefined, issuer?: string | undefined }
 
 /** The redirect address belongs to the issuer: without one the page asks for it first. */
-async function view (visit: Visit, { told = html``, typed, issuer = typed?.body.get('issuer') ?? undefined }: Shown): Promise<Html> {
+async function view (
+  visit: Visit,
+  { message = html``, typed, issuer = typed?.body.get('issuer') ?? undefined }: Shown
+): Promise<Html> {
   const { words } = visit
-  const asked = issuer !== undefined && issuer !== '' && issuer.length <= 500 ? { issuer } : {}
-  const { redirectUri, current } = await visit.api.read<SingleSignOnView>(withQuery(api, asked))
+  const requested = issuer !== undefined && issuer !== '' && issuer.length <= 500 ? { issuer } : {}
+  const { redirectUri, current } = await visit.api.read<SingleSignOnView>(withQuery(api, requested))
   const settings = html`<section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${
     said(words, typed, 'issuer', 'clientId', 'clientSecret', 'createsUsers', 'trustsEmail', 'linksByEmail', 'required')
   }${form(words, current, { typed, issuer })}</section>`
-  const main = html`<p><a href="/console/company">${words.company}</a></p>${told}${
-    asked.issuer === undefined || asked.issuer === current?.issuer ? moving(words, current) : html``
+  const main = html`<p><a href="/console/company">${words.company}</a></p>${message}${
+    requested.issuer === undefined || requested.issuer === current?.issuer ? moving(words, current) : html``
   }
 <section aria-labelledby="about"><h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p>${
-    facts(words, redirectUri, current, asked.issuer ?? current?.issuer)
+    facts(words, redirectUri, current, requested.issuer ?? current?.issuer)
   }${addressForm(words, current)}</section>${redirectUri === null && typed === undefined ? html`` : settings}${
     current === null ? html`` : removal(words)
   }`

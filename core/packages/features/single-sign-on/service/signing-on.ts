@@ -44,7 +44,7 @@ export type SigningOn = {
    * company, it is disabled, or its provider cannot be used: nobody learns which. `maxAge`: for how many seconds the person may have been
    * signed in at the provider, which asks them to sign in again otherwise.
    */
-  begin: (given: string, next: string, asked?: { maxAge?: number }) => Promise<SignOnBegun | undefined>
+  begin: (given: string, next: string, requested?: { maxAge?: number }) => Promise<SignOnBegun | undefined>
   /** Begins to link the actor, in their session. Undefined where the company has no single sign-on, or it cannot be used. */
   beginLink: (actor: Actor) => Promise<SignOnBegun | undefined>
   /** The user whom the provider has sent back to this browser. */
@@ -204,7 +204,7 @@ async function userOf (
   return await insertUserOf(database, identity, { email: address, role, services, passwordHash: unusableHash }, signingOn) ?? 'taken'
 }
 
-const begin = (options: Options): SigningOn['begin'] => async (given, next, asked = {}) => {
+const begin = (options: Options): SigningOn['begin'] => async (given, next, requested = {}) => {
   const { database } = options
   const [, domain] = /^[^@\s]{1,64}@([a-z0-9.-]{1,253})$/.exec(given) ?? []
   const found = domain !== undefined
@@ -213,7 +213,7 @@ const begin = (options: Options): SigningOn['begin'] => async (given, next, aske
     ? await findSignOn(database, { code: given })
     : undefined
   const hinted = domain === undefined ? {} : { hint: given }
-  return found && await beginWith(options, found, { next: next.length > longestPath ? '/console' : next, ...hinted, ...asked })
+  return found && await beginWith(options, found, { next: next.length > longestPath ? '/console' : next, ...hinted, ...requested })
 }
 
 const beginLink = (options: Options): SigningOn['beginLink'] => async ({ companyId, userId, sessionId }) => {

@@ -45,8 +45,8 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
     const { query, query: { next, fresh } } = request
     const company = typeof query.company === 'string' ? query.company : ''
     const name = await signingOn.named(company)
-    const asked = { company, next: inMode(ownPath(next), modeOf(request)), fresh: fresh !== undefined }
-    return reply.page(signOnPage(wordsOf(languageOf(request)), { ...asked, ...name === undefined ? {} : { name } }))
+    const requested = { company, next: inMode(ownPath(next), modeOf(request)), fresh: fresh !== undefined }
+    return reply.page(signOnPage(wordsOf(languageOf(request)), { ...requested, ...name === undefined ? {} : { name } }))
   })
 
   app.post<{ Body: URLSearchParams }>('/sign-on', { config: open }, async (request, reply) => {
@@ -54,8 +54,8 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
       ownPath(request.body.get('next'))]
     const seen = company.includes('@') ? {} : { seen: request.body.get('seen') }
     releasePermit(request)
-    const asked = request.body.has('fresh') ? { maxAge: proofLasts } : {}
-    return leave(reply, wordsOf(languageOf(request)), await signingOn.begin(company, next, asked), { company, next, ...seen })
+    const requested = request.body.has('fresh') ? { maxAge: proofLasts } : {}
+    return leave(reply, wordsOf(languageOf(request)), await signingOn.begin(company, next, requested), { company, next, ...seen })
   })
 
   app.post('/sign-on/link', { config: { limit: 'auth' } }, async (request, reply) => {

@@ -112,8 +112,8 @@ async function lure (
   const prepared = (await leave(attacker, b.code)).searchParams
   evil.shown.length = 0
   evil.mischief = {
-    sendsTo: (asked) => {
-      const query = { ...Object.fromEntries(prepared), redirect_uri: at, state: asked.get('state') ?? '' }
+    sendsTo: (requested) => {
+      const query = { ...Object.fromEntries(prepared), redirect_uri: at, state: requested.get('state') ?? '' }
       return `${honest.issuer}/authorize?${String(new URLSearchParams(query))}`
     },
     ...evilly
@@ -432,16 +432,16 @@ await t.test('a sign-on is a proof as of the time that the provider tells, or wh
     [true, {}, 'everything', '300']
   ]
   const person = somebody()
-  for (const [fresh, told, opens, asked] of proofs) {
-    const name = JSON.stringify([fresh, told])
-    honest.mischief = { token: { claims: { ...told } } }
+  for (const [fresh, reported, opens, requested] of proofs) {
+    const name = JSON.stringify([fresh, reported])
+    honest.mischief = { token: { claims: { ...reported } } }
     honest.person = person
     const browser = openBrowser()
     const page = await browser.open(`/sign-on?company=${b.code}${fresh ? '&fresh=on' : ''}`)
     t.equal(String(page.body).includes('name="fresh"'), fresh)
     const { body } = await browser.post('/sign-on', { company: b.code, next: '/console', ...fresh && { fresh: 'on' } })
     const url = new URL((/<a href="(http:[^"]+)"/.exec(String(body))?.[1] ?? '').replaceAll('&amp;', '&'))
-    t.equal(url.searchParams.get('max_age'), asked, name)
+    t.equal(url.searchParams.get('max_age'), requested, name)
     const back = await honest.visit(url.href)
     if (back === undefined) throw new Error('The issuer refuses.')
     await comeBack(browser, back)

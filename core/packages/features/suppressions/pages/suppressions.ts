@@ -21,14 +21,14 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words } = visit
     const { added, known, address, removed } = request.query
-    const told = typeof added === 'string' && typeof known === 'string'
+    const reported = typeof added === 'string' && typeof known === 'string'
       ? good(fill(words.suppressionImported, { added, known }))
       : typeof address === 'string'
       ? good(fill(words.suppressionAdded, { address }))
       : removed === undefined
       ? html``
       : good(words.suppressionRemoved)
-    return reply.page(await listView(visit, { filter: readFilter(request.query, fields), told }))
+    return reply.page(await listView(visit, { filter: readFilter(request.query, fields), message: reported }))
   })
 
   app.post<Sent>('/suppressions', async (request, reply) => {
@@ -110,7 +110,7 @@ async function refused (visit: Visit, reply: FastifyReply, typed: Typed): Promis
 
 async function listView (
   visit: Visit,
-  { filter, told = html``, typed }: { filter: Filter, told?: Html, typed?: Typed }
+  { filter, message = html``, typed }: { filter: Filter, message?: Html, typed?: Typed }
 ): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const { data, nextCursor } = await api.read<{ data: SuppressionView[], nextCursor: string | null }>(
@@ -118,7 +118,7 @@ async function listView (
   )
   const isAdmin = role !== 'member'
   const none = isFiltered(filter) ? words.suppressionsNoneFound : words.suppressionsNone
-  const main = html`${told}<section aria-label="${words.filter}"><p>${words.suppressionsIntro}</p>${
+  const main = html`${message}<section aria-label="${words.filter}"><p>${words.suppressionsIntro}</p>${
     folded(words, isFiltered(filter), filterForm(words, filter))
   }</section>
 <section aria-label="${words.suppressions}">${

@@ -13,8 +13,8 @@ type TemplateSummary = { id: number, name: string, service: string, alsoFor?: st
 export const templatePages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/suppressions/templates', async (request, reply) => {
     const visit = visitOf(request)
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.suppressionTemplateSaved}</p>`)
-    return reply.page(await view(visit, told))
+    const reported = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.suppressionTemplateSaved}</p>`)
+    return reply.page(await view(visit, reported))
   })
 
   app.post<{ Body: URLSearchParams }>('/suppressions/templates', async (request, reply) => {
@@ -27,7 +27,7 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
+async function view (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, api } = visit
   const [{ data: marked }, { data: templates }] = await Promise.all([
     api.read<{ data: TransactionalView[] }>(`${apiPath}/templates`),
@@ -37,7 +37,7 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
     [service, ...alsoFor].some((name) => channels.some((one) => one === name))
   )
     .map(({ id, name }) => ({ value: String(id), label: templateName(words, { id, name }) }))
-  const main = html`<p><a href="/console/suppressions">${words.suppressionBack}</a></p>${told}
+  const main = html`<p><a href="/console/suppressions">${words.suppressionBack}</a></p>${message}
 <section aria-label="${words.suppressionTemplates}"><p>${words.suppressionTemplatesIntro}</p>${
     marked.length === 0 ? html`<p>${words.suppressionTemplatesNone}</p>` : list(words, marked, templates)
   }</section>

@@ -9,7 +9,7 @@ import { words as fr } from '../words.fr.ts'
 const tags = ['Suppressions']
 const Page = { description: 'A page for the recipient.', content: { 'text/html': { schema: { type: 'string' } } } }
 
-type Asked = { Querystring: Readonly<Record<string, unknown>> }
+type Requested = { Querystring: Readonly<Record<string, unknown>> }
 
 /** Characters of a body, which nobody reads: a click of a mail program has 26 (RFC 8058, 3.1). */
 const bodyLimit = 4_096
@@ -24,7 +24,7 @@ export const unsubscribeRoutes: FastifyPluginCallback<{ suppressions: Suppressio
       parsed(null)
     })
 
-  app.get<Asked>('/unsubscribe', {
+  app.get<Requested>('/unsubscribe', {
     config: { errors: ['not_found'] },
     schema: { operationId: 'showUnsubscription', tags, summary: 'The page on which a recipient unsubscribes.', response: { 200: Page } }
   }, async ({ query, headers }, reply) => {
@@ -37,7 +37,7 @@ export const unsubscribeRoutes: FastifyPluginCallback<{ suppressions: Suppressio
 <button>${words.unsubscribeButton}</button></form>`)
   })
 
-  app.post<Asked>('/unsubscribe', {
+  app.post<Requested>('/unsubscribe', {
     bodyLimit,
     config: { errors: ['not_found', 'forbidden'] },
     schema: {

@@ -77,10 +77,10 @@ function refused (reply: FastifyReply, visit: Visit, written: Written, refusal: 
   const { details: problems = [], message, reason, error: word } = error
   const beside = Object.keys(syntaxes).flatMap((name) => problemsOf(problems, name))
   const elsewhere = problems.filter((problem) => !beside.includes(problem))
-  const told = beside.length === 0 || elsewhere.length > 0
+  const reported = beside.length === 0 || elsewhere.length > 0
     ? sentences(visit.words, { error: word, reason, message, details: elsewhere })
     : html``
-  const said = notice('bad', html`<p>${visit.words.templateRefused}</p>${told}`)
+  const said = notice('bad', html`<p>${visit.words.templateRefused}</p>${reported}`)
   return show(reply.code(status), visit, written, { said, problems })
 }
 

@@ -181,9 +181,9 @@ function publishForm (words: Words, template: TemplateDetail, version: number): 
   } aria-label="${fill(words.publishFull, { version })}">${words.publish}</button></form>`
 }
 
-function previewSection (words: Words, template: TemplateDetail, asked: string): Html {
+function previewSection (words: Words, template: TemplateDetail, requested: string): Html {
   const version = String(template.version)
-  const format = previewFormats.find((one) => one === asked && !savedFormats.includes(one)) ?? ''
+  const format = previewFormats.find((one) => one === requested && !savedFormats.includes(one)) ?? ''
   const at = `${addressOf(template)}/preview`
   const linkTo = (one: PreviewFormat | ''): Html =>
     one !== '' && savedFormats.includes(one)

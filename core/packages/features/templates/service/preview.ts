@@ -16,9 +16,9 @@ export function usualFormat ({ service }: Pick<TemplateSource, 'service'>): Prev
 }
 
 /** Renders a template with data into a file, without dispatching it. */
-export async function makePreview (render: Render, job: Omit<RenderJob, 'format'>, wanted: PreviewFormat): Promise<Preview> {
+export async function makePreview (render: Render, job: Omit<RenderJob, 'format'>, desired: PreviewFormat): Promise<Preview> {
   const named = (extension: string): string => cleanFilename(job.template.source.name, extension) ?? `preview.${extension}`
-  const format = apiFormats[wanted]
+  const format = apiFormats[desired]
   const made = await render({ ...job, format })
   if ('bytes' in made) return { ...made, filename: named(formatFacts[format].file?.extension ?? '') }
   return 'html' in made

@@ -33,7 +33,7 @@ export async function previewProfiles (
   const facts = { schema, vocabulary }
   const shown = withFacts(facts, data ?? sample, await repeatedIn(parts, actor, terms))
   if (data !== undefined) await requireFit(parts, companyId, template, { data: shown, format: 'cii' })
-  const told = services.invoicing.tells?.(terms) ?? {}
+  const reported = services.invoicing.tells?.(terms) ?? {}
   const found = await parts.templateWorkers.profiles(companyId, {
     source: currency === undefined ? {} : { currency },
     data: toldData(services.invoicing, terms, shown, facts),
@@ -46,7 +46,7 @@ export async function previewProfiles (
   const placed = (path: string): string => {
     const name = path.slice(at.length + 1)
     const isLeftOut = !Object.hasOwn(shown, name) || shown[name] === null
-    return Object.hasOwn(told, name) && isLeftOut ? `/terms/${name}` : path
+    return Object.hasOwn(reported, name) && isLeftOut ? `/terms/${name}` : path
   }
   const length = found.reports.reduce((sum, { xml = '' }) => sum + xml.length, 0)
   return {

@@ -520,20 +520,20 @@ await t.test('what a request says beside the data is in every profile: its terms
   const { dueDate: _, paymentTerms: _paymentTerms, buyerReference, ...rest } = sample
   const [original] = (await send('POST', path, { profile: 'EN16931', format: 'CII' })).body.data
   const document = Buffer.from(original.xml).toString('base64')
-  const asked = { data: { ...rest, number: 'C-1', type: 381 }, profile: 'EN16931', format: 'CII' }
-  const told = { dueDate: '2020-01-01', paymentTerms: 'Within a fortnight', from: { document } }
-  const [credit] = (await send('POST', path, { ...asked, terms: told }, member)).body.data
+  const requested = { data: { ...rest, number: 'C-1', type: 381 }, profile: 'EN16931', format: 'CII' }
+  const reported = { dueDate: '2020-01-01', paymentTerms: 'Within a fortnight', from: { document } }
+  const [credit] = (await send('POST', path, { ...requested, terms: reported }, member)).body.data
   has(t, credit, { fits: true })
   for (const said of ['Within a fortnight', buyerReference, `<ram:IssuerAssignedID>${sample.number}</ram:IssuerAssignedID>`]) {
     contains(t, credit.xml, said)
   }
 
-  const leftOut = { ...asked, data: { ...asked.data, paymentTerms: null } }
+  const leftOut = { ...requested, data: { ...requested.data, paymentTerms: null } }
   const [said] = (await send('POST', path, { ...leftOut, terms: { paymentTerms: 'Within a fortnight' } })).body.data
   contains(t, said.xml, 'Within a fortnight', 'null leaves it out')
-  const [late] = (await send('POST', path, { ...asked, terms: { dueDate: '2020-01-01' } })).body.data
+  const [late] = (await send('POST', path, { ...requested, terms: { dueDate: '2020-01-01' } })).body.data
   lacks(t, late.xml, 'Within a fortnight')
-  const [wrong] = (await send('POST', path, { ...asked, profile: 'MINIMUM', terms: told })).body.data
+  const [wrong] = (await send('POST', path, { ...requested, profile: 'MINIMUM', terms: reported })).body.data
   t.ok(wrong.broken.some((one: any) => one.path === '/terms/dueDate' && one.code === 'not_in_profile'))
   for (
     const [from, at, code] of [
@@ -541,7 +541,7 @@ await t.test('what a request says beside the data is in every profile: its terms
       [{ dispatchId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }, 'dispatchId', 'not_found']
     ] as const
   ) {
-    has(t, await send('POST', path, { ...asked, terms: { from } }), {
+    has(t, await send('POST', path, { ...requested, terms: { from } }), {
       status: 422,
       body: { details: [{ path: `/terms/from/${at}`, code }] }
     })

@@ -15,8 +15,8 @@ type User = { id: number, email: string }
 /** How much may be used in a month. */
 export const budgetPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/usage/budgets', async (request, reply) => {
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visitOf(request).words.budgetSaved}</p>`)
-    return reply.page(await view(visitOf(request), told))
+    const reported = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visitOf(request).words.budgetSaved}</p>`)
+    return reply.page(await view(visitOf(request), reported))
   })
 
   app.post<Sent>('/usage/budgets', async (request, reply) => {
@@ -68,7 +68,7 @@ function factsIn (body: URLSearchParams) {
   return { amount: /^\d{1,10}$/.test(amount) ? Number(amount) : amount, hardStop: body.get('hardStop') === 'true' }
 }
 
-async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
+async function view (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const isAdmin = role === 'admin'
   const [{ data }, keys, users] = await Promise.all([
@@ -82,7 +82,7 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
   ])
   const nameOf = ({ scope, subject }: Pick<BudgetView, 'scope' | 'subject'>): string =>
     subject === null ? words.budgetScope_company : `${words[`budgetScope_${scope}`]} ${names.get(subject) ?? subject}`
-  const main = html`<p><a href="/console/usage">${words.budgetBack}</a></p>${told}
+  const main = html`<p><a href="/console/usage">${words.budgetBack}</a></p>${message}
 <section aria-label="${words.budgets}"><p>${words.budgetsIntro}</p>${
     data.length === 0 ? html`<p>${words.budgetsNone}</p>` : list(words, data, { nameOf, isAdmin })
   }</section>

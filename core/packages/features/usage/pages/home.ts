@@ -1,6 +1,6 @@
 import { type Html, html, type Visit, withQuery } from '@dispatch/plugins/console'
 import type { UsageView } from '../contract/usage.ts'
-import { apiPath, asked } from './pages.ts'
+import { apiPath, requested } from './pages.ts'
 import { byTime } from './parts.ts'
 import { wordsOf } from './words.ts'
 
@@ -8,7 +8,7 @@ import { wordsOf } from './words.ts'
 export async function lastWeek (visit: Visit): Promise<Html> {
   const words = wordsOf(visit.words)
   const filter = { period: 'week', service: '', provider: '' }
-  const { query, per } = asked(visit, filter)
+  const { query, per } = requested(visit, filter)
   const answer = await visit.api.send<UsageView>('GET', withQuery(apiPath, { ...query, per }))
   if (!answer.ok || answer.body.data.length === 0) return html``
   const { from, to, currency, data } = answer.body

@@ -35,7 +35,7 @@ const usagePages: FastifyPluginCallback = (app, _options, done) => {
       gone.abort()
     })
     const visit = visitOf(request)
-    const { query } = asked(visit, readFilter(request.query, fields))
+    const { query } = requested(visit, readFilter(request.query, fields))
     return reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="usage.csv"',
@@ -55,7 +55,7 @@ export const pages: FastifyPluginAsync = async (app) => {
 }
 
 /** What the API is asked for, from the start of a whole day or month on, and how long each bar lasts. */
-export function asked ({ mode }: Pick<Visit, 'mode'>, { period, service, provider }: Filter) {
+export function requested ({ mode }: Pick<Visit, 'mode'>, { period, service, provider }: Filter) {
   const { days, per } = views[period] ?? { days: 30, per: 'day' as const }
   const begin = new Date(Date.now() - days * day).toISOString()
   const from = { hour: begin.slice(0, 13).concat(':00:00.000Z'), day: begin.slice(0, 10), month: `${begin.slice(0, 7)}-01` }[per]
@@ -64,7 +64,7 @@ export function asked ({ mode }: Pick<Visit, 'mode'>, { period, service, provide
 
 async function view (visit: Visit, filter: Filter): Promise<Html> {
   const { words, api } = visit
-  const { query, per } = asked(visit, filter)
+  const { query, per } = requested(visit, filter)
   const read = (more: Record<string, string>) => api.read<UsageView>(withQuery(apiPath, { ...query, ...more }))
   const [times, groups, grouped, { data: providers }] = await Promise.all([
     read({ per }),

@@ -254,9 +254,9 @@ function summed (rows: readonly UsageRow[], kind: 'deliveries' | 'marks'): [name
 /** How far what was sent has come: all that was accepted, where it stands now, and what recipients have done with it. */
 export function deliveries (scope: Scope, rows: readonly UsageRow[]): Html {
   const { words } = scope
-  const told = rows.filter(({ deliveries: of, marks }) => Object.keys(of).length + Object.keys(marks).length > 0)
+  const reported = rows.filter(({ deliveries: of, marks }) => Object.keys(of).length + Object.keys(marks).length > 0)
   return html`${
-    [...Map.groupBy(told, ({ service = '' }) => service)].map(([service, of]) => {
+    [...Map.groupBy(reported, ({ service = '' }) => service)].map(([service, of]) => {
       const accepted = of.reduce((sum, row) => sum + row.accepted, 0)
       const stage = ([name, n]: [string, number], filter: 'deliveryStatus' | 'deliveryMark', isLost: boolean) => ({
         word: wordFor(words, 'delivery', name),
@@ -292,7 +292,7 @@ export function deliveries (scope: Scope, rows: readonly UsageRow[]): Html {
 export function failures (scope: Scope, rows: readonly UsageRow[]): Html {
   const { words } = scope
   const counts = new Map<string, number>()
-  for (const { failures: told } of rows) for (const [word, n] of Object.entries(told)) counts.set(word, (counts.get(word) ?? 0) + n)
+  for (const { failures: reported } of rows) for (const [word, n] of Object.entries(reported)) counts.set(word, (counts.get(word) ?? 0) + n)
   if (counts.size === 0) return html``
   const all = [...counts].sort(([, a], [, b]) => b - a)
   const href = listOf(scope, { status: 'failed' })

@@ -16,8 +16,8 @@ type Provider = { state: string, code?: string, name?: string, services?: Record
 export const pricePages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/usage/prices', async (request, reply) => {
     const visit = visitOf(request)
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.pricesSaved}</p>`)
-    return reply.page(await view(visit, told))
+    const reported = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.pricesSaved}</p>`)
+    return reply.page(await view(visit, reported))
   })
 
   app.post<{ Body: URLSearchParams }>('/usage/prices', async (request, reply) => {
@@ -47,7 +47,7 @@ function pricesIn (body: URLSearchParams): { currency: string, prices: Price[] }
 
 const nameOfLine = ({ service, providerName }: Of): string => [service, ...providerName === undefined ? [] : [providerName]].join(' ')
 
-async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
+async function view (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const year = new Date(Date.now() - 365 * 86_400_000).toISOString().slice(0, 10)
   const [stored, used, { data: providers }] = await Promise.all([
@@ -67,7 +67,7 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
     return `${wordFor(words, 'service', of.service)} · ${provider}`
   }
   const naming = { shown, lines, nameOf }
-  const main = html`<p><a href="/console/usage">${words.budgetBack}</a></p>${told}
+  const main = html`<p><a href="/console/usage">${words.budgetBack}</a></p>${message}
 <section aria-label="${words.prices}"><p>${words.pricesIntro}</p>${
     role === 'admin' ? form(words, naming, typed) : list(words, naming)
   }</section>`

@@ -35,13 +35,13 @@ export const usageRoutes: FastifyPluginCallbackTypebox<{ usage: Usage }> = (app,
       response: { 200: File }
     }
   }, async ({ actor, query }, reply) => {
-    const told = await usage.read(actor, query)
+    const reported = await usage.read(actor, query)
     return reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': contentDisposition('usage.csv'),
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store'
-    }).send(asCsv(told, query))
+    }).send(asCsv(reported, query))
   })
   done()
 }

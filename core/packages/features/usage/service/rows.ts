@@ -11,9 +11,9 @@ type Group = { of: Counted, measures: Map<string, number>, latencies: Map<number
  * The rows of an answer, by time, then those of the most dispatches first. With prices, what of `counted` has one is told by service and
  * provider, whatever was asked for.
  */
-export function rowsOf (counted: readonly Counted[], asked: UsageFilter, prices: PricesView): UsageRow[] {
+export function rowsOf (counted: readonly Counted[], requested: UsageFilter, prices: PricesView): UsageRow[] {
   const costOf = costIn(prices)
-  const [byService, byProvider] = [asked.by.includes('service'), asked.by.includes('provider')]
+  const [byService, byProvider] = [requested.by.includes('service'), requested.by.includes('provider')]
   const groups = new Map<string, Group>()
   for (const of of counted) {
     const { at, service, provider, user_id: userId, key, value, measure, name } = of
@@ -26,7 +26,7 @@ export function rowsOf (counted: readonly Counted[], asked: UsageFilter, prices:
       : [`${measure} ${name}`, group.measures]
     into.set(place, (into.get(place) ?? 0) + Number(of.count))
   }
-  const ordered = [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([, group]) => rowOf(group, asked, prices))
+  const ordered = [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([, group]) => rowOf(group, requested, prices))
   return ordered.sort((a, b) => (a.at ?? '').localeCompare(b.at ?? '') || b.dispatches - a.dispatches)
 }
 

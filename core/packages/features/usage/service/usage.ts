@@ -35,25 +35,25 @@ export function createUsage ({ database, retentionDays }: { database: Database, 
     },
 
     async read ({ companyId, key }, query) {
-      const asked: UsageFilter = {
+      const requested: UsageFilter = {
         ...spanOf(query, await database.time()),
         ...groupsIn(query),
         companyId,
         test: key?.mode === 'test' || query.test === true
       }
-      requireShort(asked)
+      requireShort(requested)
       const paid = await readPrices(database, companyId)
-      const isPriced = paid.prices.length > 0 && !asked.test
-      const told = isPriced ? { ...asked, priced: pricedMeasures } : asked
-      const [counted, countedAt] = await Promise.all([readUsage(database, told), readCountedAt(database)])
+      const isPriced = paid.prices.length > 0 && !requested.test
+      const reported = isPriced ? { ...requested, priced: pricedMeasures } : requested
+      const [counted, countedAt] = await Promise.all([readUsage(database, reported), readCountedAt(database)])
       if (counted.length > maxCounts) {
         const message = 'Tells too many groups apart: ask for a shorter time, or for less at once.'
         throw refusal('validation_error', [{ path: '/query/by', code: 'too_many', message }])
       }
-      const rows = rowsOf(counted, asked, paid)
+      const rows = rowsOf(counted, requested, paid)
       return {
-        from: asked.from.toISOString(),
-        to: asked.to.toISOString(),
+        from: requested.from.toISOString(),
+        to: requested.to.toISOString(),
         countedAt: countedAt?.toISOString() ?? null,
         currency: isPriced ? paid.currency : null,
         data: rows.slice(0, maxRows),

@@ -36,10 +36,10 @@ const columns: Readonly<Record<Grouping, string>> = { service: 'service', provid
 /** The groups of an answer: what is not asked for is null in all of them. */
 function groupsOf ({ by, per, priced = [] }: Pick<UsageFilter, 'by' | 'per' | 'priced'>, at: RawBuilder<unknown>): RawBuilder<unknown> {
   const group = (Object.entries(columns) as [Grouping, string][]).map(([grouping, column]) => {
-    const told = sql.ref(column)
-    if (by.includes(grouping)) return told
+    const reported = sql.ref(column)
+    if (by.includes(grouping)) return reported
     const isOfPrices = priced.length > 0 && (grouping === 'service' || grouping === 'provider')
-    return isOfPrices ? sql`case when measure = any (${[...priced]}::text[]) then ${told} end as ${told}` : sql`null as ${told}`
+    return isOfPrices ? sql`case when measure = any (${[...priced]}::text[]) then ${reported} end as ${reported}` : sql`null as ${reported}`
   })
   return sql`${per === undefined ? sql`null::timestamptz` : sql`date_trunc(${per}, ${at}, 'UTC')`} as at, ${sql.join(group)}`
 }
@@ -60,41 +60,41 @@ export const maxCounts = 200_000
  * What a company has used, by the hours that are counted; by metadata, of the dispatches that are stored. More than `maxCounts`
  * are not all of them.
  */
-export async function readUsage (database: Database, asked: UsageFilter): Promise<Counted[]> {
-  return asked.metadata === undefined ? readHours(database, asked) : readDispatches(database, asked, asked.metadata)
+export async function readUsage (database: Database, requested: UsageFilter): Promise<Counted[]> {
+  return requested.metadata === undefined ? readHours(database, requested) : readDispatches(database, requested, requested.metadata)
 }
 
-async function readHours (database: Database, asked: UsageFilter): Promise<Counted[]> {
-  const { companyId, from, to } = asked
+async function readHours (database: Database, requested: UsageFilter): Promise<Counted[]> {
+  const { companyId, from, to } = requested
   return database.reading(companyId, async (queries) => {
     const { rows } = await sql<Counted>`
       select at, service, provider, user_id, key, value, measure, name, sum(count)::text as count from (
-        select ${groupsOf(asked, sql`hour`)}, null as value, measure, name, count from usage_hours
-        where company_id = ${companyId} and hour >= ${from} and hour < ${to} and ${conditionsOf(asked)}
+        select ${groupsOf(requested, sql`hour`)}, null as value, measure, name, count from usage_hours
+        where company_id = ${companyId} and hour >= ${from} and hour < ${to} and ${conditionsOf(requested)}
       ) as told group by 1, 2, 3, 4, 5, 6, 7, 8 limit ${maxCounts + 1}`.execute(queries)
     return rows
   })
 }
 
-async function readDispatches (database: Database, asked: UsageFilter, metadata: string): Promise<Counted[]> {
+async function readDispatches (database: Database, requested: UsageFilter, metadata: string): Promise<Counted[]> {
   const value = sql`metadata->>${metadata}::text`
-  return database.reading(asked.companyId, async (queries) => {
-    const { rows } = await sql<Counted>`with ${counting(asked, value)}
+  return database.reading(requested.companyId, async (queries) => {
+    const { rows } = await sql<Counted>`with ${counting(requested, value)}
       select at, service, provider, user_id, key, value, measure, name, sum(count)::text as count from (
-        select ${groupsOf(asked, sql`sent_at`)}, value, measure, name, count from counted where ${conditionsOf(asked)}
+        select ${groupsOf(requested, sql`sent_at`)}, value, measure, name, count from counted where ${conditionsOf(requested)}
       ) as told group by 1, 2, 3, 4, 5, 6, 7, 8 limit ${maxCounts + 1}`.execute(queries)
     if (rows.length > maxCounts) return rows
-    const at = asked.per === undefined ? sql`null::timestamptz` : sql`date_trunc(${asked.per}, ${sentAt}, 'UTC')`
-    const parts = await partsIn(queries, asked, value, at)
-    const { by, service, provider, userId, test, priced = [] } = asked
+    const at = requested.per === undefined ? sql`null::timestamptz` : sql`date_trunc(${requested.per}, ${sentAt}, 'UTC')`
+    const parts = await partsIn(queries, requested, value, at)
+    const { by, service, provider, userId, test, priced = [] } = requested
     const isOfPrices = priced.includes('parts')
-    const wanted = parts.filter((part) =>
+    const desired = parts.filter((part) =>
       part.test === test && (service ?? part.service) === part.service && (provider ?? part.provider) === part.provider &&
       (userId ?? part.user_id) === part.user_id
     )
     return [
       ...rows,
-      ...wanted.map((part) => ({
+      ...desired.map((part) => ({
         at: part.at,
         service: isOfPrices || by.includes('service') ? part.service : null,
         provider: isOfPrices || by.includes('provider') ? part.provider : null,

@@ -266,7 +266,7 @@ await t.test('a company is told at 80 and at 100 %, once each: by callback, and 
     now: get('now'),
     publicUrl: get('config').publicUrl
   })
-  const told = async (): Promise<number> =>
+  const reported = async (): Promise<number> =>
     (await send('GET', `/api/v1/company/callback-endpoints/${id}/callbacks`, {}, admin)).body.data
       .filter(({ type }: any) => type === 'company.budget_reached').length
   const mails = async (): Promise<number> => {
@@ -279,7 +279,7 @@ await t.test('a company is told at 80 and at 100 %, once each: by callback, and 
     for (let number = 0; number < dispatches; number++) t.equal((await text(admin)).status, 200)
     await Promise.all([tell(), tell(), tell()])
     await tell()
-    t.equal(await told(), expected)
+    t.equal(await reported(), expected)
     t.equal(await mails(), expected)
   }
 
@@ -291,14 +291,14 @@ await t.test('a company is told at 80 and at 100 %, once each: by callback, and 
   t.equal((await text(admin)).status, 200)
   failure = new Error('The database is away.')
   await tell()
-  t.same([await told(), await mails()], [3, 2], 'a mail that fails holds up no callback')
+  t.same([await reported(), await mails()], [3, 2], 'a mail that fails holds up no callback')
   failure = undefined
   meanwhile = () => text(admin)
   await tell()
-  t.same([await told(), await mails()], [3, 3], 'a mail that failed is tried again')
+  t.same([await reported(), await mails()], [3, 3], 'a mail that failed is tried again')
   meanwhile = undefined
   await tell()
-  t.same([await told(), await mails()], [4, 4], 'what is used while a mail is sent has a mail of its own')
+  t.same([await reported(), await mails()], [4, 4], 'what is used while a mail is sent has a mail of its own')
 })
 
 await t.test('the page sets, changes and removes budgets, and says what is wrong', async (t) => {

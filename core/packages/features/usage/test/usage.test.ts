@@ -193,10 +193,10 @@ await t.test('usage is told in money at the prices of the company; that of a pro
   matches(t, (await send('GET', `${path}/export?by=service`, {}, admin)).body, /^service,dispatches,[\w,]*,credits,cost EUR,/)
   const span = { from: new Date(0), to: new Date(Date.now() + 3_600_000) }
   for (const metadata of [undefined, 'team']) {
-    const told = await readUsage(database, { ...span, companyId, by: [], metadata, test: false, priced: pricedMeasures })
-    const apart = new Set(told.filter((one) => one.service !== null || one.provider !== null).map(({ measure }) => measure))
+    const reported = await readUsage(database, { ...span, companyId, by: [], metadata, test: false, priced: pricedMeasures })
+    const apart = new Set(reported.filter((one) => one.service !== null || one.provider !== null).map(({ measure }) => measure))
     t.strictSame([...apart].sort(), [...pricedMeasures].sort(), 'only what has prices makes more groups')
-    t.ok(told.length > apart.size)
+    t.ok(reported.length > apart.size)
   }
   has(t, (await send('GET', `${path}?test=true`, {}, admin)).body, { currency: null, data: [] })
   for (const [wrong, code] of [

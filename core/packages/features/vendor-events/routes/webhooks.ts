@@ -43,9 +43,9 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<Given> = (app, { webhoo
   const response = { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) }
 
   async function receive ({ method, params, query, headers, body, raw: { url = '' } }: FastifyRequest<Address>, reply: FastifyReply) {
-    const [, asked = ''] = /\?(.*)$/s.exec(url) ?? []
+    const [, requested = ''] = /\?(.*)$/s.exec(url) ?? []
     const content = body instanceof Uint8Array ? body : new Uint8Array()
-    const delivery = { method, query: asked, headers: singleHeaders(headers), body: content }
+    const delivery = { method, query: requested, headers: singleHeaders(headers), body: content }
     return acknowledge(reply, await webhookReceiver.receive({ ...params, account: accountIn(query['account']), delivery }))
   }
 

@@ -306,7 +306,7 @@ async function redactorFor (
   return () => used === undefined ? nothingToHide() : redactorsOf(keyring, companyId)(used)
 }
 
-type Told = { ok: true, status: DeliveryStatus | null, mark?: DeliveryMark, facts: JsonObject } | { ok: false, why: string }
+type Reported = { ok: true, status: DeliveryStatus | null, mark?: DeliveryMark, facts: JsonObject } | { ok: false, why: string }
 
 /** The status that an event means: as it says itself, or as the vendor answers to a status query where the provider asks for one. */
 async function tell (
@@ -317,7 +317,7 @@ async function tell (
     step: TrackedStep
     type: EventReading['type']
   }
-): Promise<Told> {
+): Promise<Reported> {
   if (!isConfirmed(webhook, type)) {
     const meaning = statusOf(webhook.events, type)
     return meaning !== null && isDeliveryMark(step.service, meaning)

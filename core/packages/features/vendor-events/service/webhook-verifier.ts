@@ -76,11 +76,11 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
 
   /** The version of the provider that serves the configuration, and its settings in the form that this one knows. */
   function servedBy<Asked extends Pick<IncomingWebhook, 'provider'>> (
-    asked: Asked,
+    requested: Asked,
     named: WebhookAccount
   ): { incoming: Asked, account: WebhookAccount } {
-    const { provider, configuration: { settings } } = servingIn(keyring, named.companyId, asked.provider, named)
-    return { incoming: { ...asked, provider }, account: { ...named, settings } }
+    const { provider, configuration: { settings } } = servingIn(keyring, named.companyId, requested.provider, named)
+    return { incoming: { ...requested, provider }, account: { ...named, settings } }
   }
 
   function settingsOf (account: WebhookAccount): JsonObject {
@@ -98,10 +98,10 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     return verifyWebhook(verifiers, delivery, by, receivedAt)
   }
 
-  async function now (asked: IncomingWebhook): Promise<Tried> {
-    const named = await accountOf(asked)
-    if (asked.account !== null && named === undefined) return { outcome: 'refused', reason: 'unknown_account' }
-    const { incoming, account } = named === undefined ? { incoming: asked, account: undefined } : servedBy(asked, named)
+  async function now (requested: IncomingWebhook): Promise<Tried> {
+    const named = await accountOf(requested)
+    if (requested.account !== null && named === undefined) return { outcome: 'refused', reason: 'unknown_account' }
+    const { incoming, account } = named === undefined ? { incoming: requested, account: undefined } : servedBy(requested, named)
     const verifiers = verifiersFor(incoming).filter((verify) => isOf(incoming.provider, verify, account))
     const judged = await judge(incoming, verifiers, account)
     if (judged.verdict === 'unknown_key') return unknownKey(judged.sources, incoming.receivedAt)
@@ -134,9 +134,9 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
       await first.reading
       return now(incoming)
     },
-    async settingsFor (asked) {
-      const named = await accountOf(asked)
-      return named === undefined ? {} : settingsOf(servedBy(asked, named).account)
+    async settingsFor (requested) {
+      const named = await accountOf(requested)
+      return named === undefined ? {} : settingsOf(servedBy(requested, named).account)
     }
   }
 }

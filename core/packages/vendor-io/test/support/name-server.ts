@@ -11,10 +11,10 @@ type Answers = Readonly<Record<string, readonly Naptr[] | number>>
 /** A name server on this machine, by UDP. A name that it does not have is no name (3). It notes what it is asked. */
 export async function nameServer (t: Test, answers: Answers): Promise<{ address: string, asked: string[] }> {
   const socket = createSocket('udp4')
-  const asked: string[] = []
+  const requested: string[] = []
   socket.on('message', (question, { port, address }) => {
     const { name, end } = nameIn(question)
-    asked.push(name)
+    requested.push(name)
     const found = answers[name] ?? 3
     const records = typeof found === 'number' ? [] : found.map(recordOf)
     const header = Buffer.from(question.subarray(0, 12))
@@ -26,7 +26,7 @@ export async function nameServer (t: Test, answers: Answers): Promise<{ address:
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   t.teardown(() => socket.close())
-  return { address: `127.0.0.1:${socket.address().port}`, asked }
+  return { address: `127.0.0.1:${socket.address().port}`, asked: requested }
 }
 
 function nameIn (question: Buffer): { name: string, end: number } {
