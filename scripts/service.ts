@@ -22,7 +22,7 @@ import { buildDemoCatalog, prepareDemoCatalog } from './demo-catalog/demo-catalo
 import { sentenceOf } from './failure.ts'
 import { withFreePort } from './free-port.ts'
 import { giveMemoryBack } from './idle-memory.ts'
-import { endOnSignal } from './signals.ts'
+import { endOnSignal, exitAtOnce } from './signals.ts'
 import { openSupervisor } from './supervisor.ts'
 import { welcome } from './welcome.ts'
 
@@ -51,7 +51,7 @@ export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<v
     if (end.signal.reason instanceof Error) {
       fail('go on', end.signal.reason)
       // Without the database nothing can be completed. The next start finds the unfinished work.
-      process.exit()
+      exitAtOnce(1)
     }
   } catch (error) {
     // A signal to the process group also ends a running initdb. Such a start was stopped; it has not failed.
