@@ -10,7 +10,7 @@ export { writeTarball } from './package/tarball.ts'
 export { type AdapterFeature, adapterFeatures, offerOf, type PackageManifest } from './package/manifest.ts'
 
 // Catalogs.
-export { buildingFile, buildingInWords } from './catalog/building.ts'
+export { buildingFile, buildingInWords, catalogsBuilding } from './catalog/building.ts'
 export { buildCatalog, type PlacedPackage } from './catalog/build.ts'
 export { chooseVersion, takePackage, withdrawalOf } from './catalog/choose.ts'
 export { makeKeys, PublicKey, readPrivateKey, readPublicKey } from './catalog/keys.ts'

@@ -8,17 +8,24 @@ export const buildingFile = 'building.json'
 
 const fitBuilding = compile(Type.Object({ pid: Type.Integer({ minimum: 1 }), done: Type.Integer(), of: Type.Integer() }))
 
-/** A sentence for each catalog in a directory that a process of this machine is building now. */
-export async function buildingInWords (addresses: readonly string[]): Promise<string[]> {
+/** How many of its adapters are in a catalog that is being built. */
+export type Building = { address: string, done: number, of: number }
+
+/** The catalogs in directories that processes of this machine are building now. */
+export async function catalogsBuilding (addresses: readonly string[]): Promise<Building[]> {
   const found = await Promise.all(addresses.filter((address) => !address.startsWith('https://')).map(async (address) => {
     const text = await readFile(join(address, buildingFile), 'utf8').catch(() => undefined)
     const fit = text === undefined ? undefined : fitBuilding(JSON.parse(text))
-    if (fit?.ok !== true || !isRunning(fit.value.pid)) return []
-    return [
-      `The catalog ${address} is being built: ${fit.value.done} of ${fit.value.of} adapters are in it. The others follow by themselves.`
-    ]
+    return fit?.ok === true && isRunning(fit.value.pid) ? [{ address, done: fit.value.done, of: fit.value.of }] : []
   }))
   return found.flat()
+}
+
+/** A sentence for each of {@link catalogsBuilding}. */
+export async function buildingInWords (addresses: readonly string[]): Promise<string[]> {
+  return (await catalogsBuilding(addresses)).map(({ address, done, of }) =>
+    `The catalog ${address} is being built: ${done} of ${of} adapters are in it. The others follow by themselves.`
+  )
 }
 
 function isRunning (pid: number): boolean {

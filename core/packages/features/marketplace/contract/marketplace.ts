@@ -1,5 +1,5 @@
 import { Line } from '@dispatch/common'
-import { PageLimit, ProviderCode } from '@dispatch/contract'
+import { page, PageLimit, ProviderCode } from '@dispatch/contract'
 import { adapterFeatures } from '@dispatch/marketplace'
 import { serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
@@ -272,6 +272,19 @@ export const ComparisonQuery = Type.Object({
 /** Adapters side by side. */
 export const AdapterComparison = Type.Object({ data: Type.Array(AdapterDetail, { maxItems: 3 }) }, { title: 'AdapterComparison' })
 export type AdapterComparison = Static<typeof AdapterComparison>
+
+/** A page of adapters. */
+export const AdapterPage = Type.Object({
+  ...page(AdapterView).properties,
+  building: Type.Optional(Type.Array(
+    Type.Object({
+      done: Type.Integer({ minimum: 0, description: 'How many adapters are in it.' }),
+      of: Type.Integer({ minimum: 0, description: 'How many there will be.' })
+    }),
+    { description: 'Of each catalog that is being built on this machine, such as the demo catalog: how far that is. For operators.' }
+  ))
+}, { title: 'AdapterViewPage' })
+export type AdapterPage = Static<typeof AdapterPage>
 
 /** What came of reading a catalog again. */
 export const CatalogView = Type.Object({

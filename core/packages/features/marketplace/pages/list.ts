@@ -1,12 +1,11 @@
 import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, monogram, type MyConfig,
   notice, optionsFor, page, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { type AdapterComparison, adapterFeatures, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
+import { type AdapterComparison, adapterFeatures, type AdapterPage, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
 import { comparison } from './comparison.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
-type Page = { data: AdapterView[], nextCursor: string | null }
 type Filter = Readonly<Record<'q' | 'service' | 'documentType' | 'country' | 'feature' | 'language' | 'state', string>>
 
 const states = ['installed', 'updatable', 'available', 'incompatible', 'revoked']
@@ -77,12 +76,19 @@ async function list (visit: Visit, filter: Filter, said: Html = html``): Promise
     ? html``
     : !found.ok
     ? notice('bad', sentences(words, found.error))
-    : found.body.length === 0
+    : found.body.adapters.length === 0
     ? html`<section><p>${filtered ? words.adaptersNoneFiltered : isOperator ? words.adaptersNone : words.adaptersNoneOffered}</p></section>`
-    : html`<ul class="cards">${found.body.slice(0, maxCards).map((adapter) => card(words, adapter))}</ul>
-${found.body.length > 1 ? compareForm(words) : html``}
-${found.body.length > maxCards ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.length - maxCards })}</p>` : html``}`
-  const main = html`<p>${isOperator ? words.marketplaceIntro : words.marketplaceIntroAdmin}</p>${said}
+    : html`<ul class="cards">${found.body.adapters.slice(0, maxCards).map((adapter) => card(words, adapter))}</ul>
+${found.body.adapters.length > 1 ? compareForm(words) : html``}
+${
+      found.body.adapters.length > maxCards
+        ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.adapters.length - maxCards })}</p>`
+        : html``
+    }`
+  const building = found.ok ? found.body.building : []
+  const main = html`<p>${isOperator ? words.marketplaceIntro : words.marketplaceIntroAdmin}</p>${said}${
+    building.map(({ done, of }) => notice('good', html`<p>${fill(words.catalogBuilding, { done, of })}</p>`))
+  }
 <section aria-label="${words.filter}">${folded(words, filtered, form(words, filter, Object.keys(services)))}</section>
 ${cards}${isOperator ? refreshForm(words) : html``}`
   const path = withQuery('/console/marketplace', filter)
@@ -92,16 +98,20 @@ ${cards}${isOperator ? refreshForm(words) : html``}`
   }
 }
 
+type Found = { adapters: AdapterView[], building: NonNullable<AdapterPage['building']> }
+
 /** All adapters of a filter, those that matter most to their reader first. */
-async function adaptersOf (api: Api, filter: Filter): Promise<ApiAnswer<AdapterView[]>> {
+async function adaptersOf (api: Api, filter: Filter): Promise<ApiAnswer<Found>> {
   const all: AdapterView[] = []
+  let building: Found['building'] = []
   for (let cursor: string | null = ''; cursor !== null;) {
-    const answer: ApiAnswer<Page> = await api.send('GET', withQuery('/api/v1/marketplace', { ...filter, limit: '100', cursor }))
+    const answer: ApiAnswer<AdapterPage> = await api.send('GET', withQuery('/api/v1/marketplace', { ...filter, limit: '100', cursor }))
     if (!answer.ok) return answer
     all.push(...answer.body.data)
+    building = answer.body.building ?? []
     cursor = answer.body.nextCursor
   }
-  return { ok: true, body: all.toSorted((a, b) => rankOf(a) - rankOf(b)) }
+  return { ok: true, body: { adapters: all.toSorted((a, b) => rankOf(a) - rankOf(b)), building } }
 }
 
 /** Installed and used, updatable, compatible, others. */

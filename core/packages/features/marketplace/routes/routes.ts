@@ -1,15 +1,16 @@
 import type { Actor, AuditStamp } from '@dispatch/accounts'
 import { Nothing, page, refusal } from '@dispatch/contract'
+import { catalogsBuilding } from '@dispatch/marketplace'
 import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { AdapterComparison, AdapterDetail, AdapterEffects, AdapterView, CatalogView, ComparisonQuery, EffectsQuery, ForceQuery, InstallBody,
+import { AdapterComparison, AdapterDetail, AdapterEffects, AdapterPage, CatalogView, ComparisonQuery, EffectsQuery, ForceQuery, InstallBody,
   MarketplaceQuery, OfferBody, PackageBody, type RequestedChange, RollbackQuery, UpgradeBody } from '../contract/marketplace.ts'
 import type { Marketplace } from '../service/marketplace.ts'
 import { detailOf, effectsView, viewsOf } from '../service/views.ts'
 
-type Options = { marketplace: Marketplace, now: () => Date }
+type Options = { marketplace: Marketplace, catalogPlaces: readonly { address: string }[], now: () => Date }
 type Named = { Params: { code: string } }
 
 /** Bytes: the largest package in base64, and what stands around it. */
@@ -43,7 +44,7 @@ async function changed (
 
 /** What there is. */
 const readingRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done) => {
-  const { marketplace, now } = options
+  const { marketplace, catalogPlaces, now } = options
 
   app.get('/api/v1/marketplace', {
     config: { errors: ['validation_error'] },
@@ -52,11 +53,13 @@ const readingRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done
       tags,
       summary: 'Lists adapters: operators see all that are here or in a catalog, admins those that are offered to their company.',
       querystring: MarketplaceQuery,
-      response: { 200: page(AdapterView) }
+      response: { 200: AdapterPage }
     }
   }, async ({ actor, query: { limit = 25, ...query } }) => {
     const found = viewsOf(await marketplace.list(), readerOf(actor), { ...query, limit: limit + 1 })
-    return pageOf(found, limit, ({ code }) => code)
+    const { isOperator } = readerOf(actor)
+    const building = isOperator ? await catalogsBuilding(catalogPlaces.map(({ address }) => address)) : []
+    return { ...pageOf(found, limit, ({ code }) => code), ...building.length > 0 && { building } }
   })
 
   app.get<Named>('/api/v1/marketplace/:code', {

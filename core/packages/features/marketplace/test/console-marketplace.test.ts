@@ -1,4 +1,7 @@
+import { buildCatalog, buildingFile, catalogFile, makeKeys, signCatalog } from '@dispatch/marketplace'
 import { sql } from 'kysely'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { fill } from '../../../../../plugins/console/language/language.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
@@ -164,4 +167,22 @@ await t.test('the list is searched, and a filter that the API does not understan
   contains(t, refused.body, /id="f-country"[^>]*aria-invalid="true"/)
   contains(t, refused.body, en.countryHelp)
   contains(t, refused.body, 'value="FRANCE"')
+})
+
+await t.test('while a catalog is being built, operators read how far that is', async (t) => {
+  const folder = t.testdir()
+  const { privateKey, publicKey } = await makeKeys()
+  const keyFile = join(folder, 'key.json')
+  await writeFile(keyFile, JSON.stringify(publicKey))
+  await writeFile(join(folder, catalogFile), await signCatalog(await buildCatalog([], { now: new Date(), days: 90 }), privateKey))
+  const other = await startService(t, { config: { catalogs: [{ address: folder, keyFiles: [keyFile] }] } })
+  const at = openConsole(other)
+  const cookie = await at.signIn(operator)
+  const told = fill(en.catalogBuilding, { done: 3, of: 12 })
+  lacks(t, (await at.open('/marketplace', cookie)).body, told)
+  await writeFile(join(folder, buildingFile), JSON.stringify({ pid: process.pid, done: 3, of: 12 }))
+  contains(t, (await at.open('/marketplace', cookie)).body, told)
+  has(t, await other.send('GET', '/api/v1/marketplace', {}, operator), { body: { building: [{ done: 3, of: 12 }] } })
+  lacks(t, JSON.stringify((await other.send('GET', '/api/v1/marketplace', {}, operator)).body), folder)
+  t.notOk('building' in (await other.send('GET', '/api/v1/marketplace')).body, 'nobody else does')
 })
