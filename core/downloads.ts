@@ -22,6 +22,10 @@ export type Downloads = {
 
 type Options = { database: Database, files: Pick<FileStore, 'stream'>, links: Pick<DocumentLinks, 'verify'>, now: () => Date }
 
+/**
+ * Opens stored documents for those who may read them. An expired one is undefined. Throws `document_damaged` where the file is not what was
+ * stored, after it has noted that.
+ */
 export function createDownloads ({ database, files, links, now }: Options): Downloads {
   async function download (document: DocumentRow | undefined): Promise<Download | undefined> {
     if (document === undefined || document.expires_at <= now()) return undefined

@@ -13,6 +13,7 @@ export type ProviderAdministration = {
   accept: (code: string, publisher: Publisher, author: AuditAuthor) => Promise<ProcessState[]>
 }
 
+/** What operators do with the providers of all processes. */
 export function createProviderAdministration ({ sync, database, now }: {
   sync: Pick<ProviderSync, 'processes' | 'reload'>
   database: Database

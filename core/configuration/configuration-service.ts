@@ -49,6 +49,10 @@ type Needs = SavingNeeds & ViewNeeds & {
   subscribing: Subscribing
 }
 
+/**
+ * Reads and changes what companies and users have configured. Throws `not_found` for a provider that is not installed, `validation_failed`
+ * and `configuration_missing` for what it does not take, and what {@link saveConfiguration} throws.
+ */
 export function createConfigurationService (needs: Needs): ConfigurationService {
   const configure: ConfigurationService['configure'] = async (owner, code, given, by) => {
     const provider = installed(needs, owner, code, 'not_found')

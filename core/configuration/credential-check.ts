@@ -17,6 +17,10 @@ export type CredentialCheck = (owner: Owner, code: string, author: AuditAuthor) 
 
 type Options = OwnCalls & { configurations: Configurations, host: Host, keyring: Keyring }
 
+/**
+ * Asks vendors whether they take the credentials of a configuration, and keeps their answer. Throws `not_found` where there is no
+ * configuration.
+ */
 export function createCredentialCheck (options: Options): CredentialCheck {
   const { configurations, now } = options
   return async (owner, code, author) => {

@@ -56,6 +56,7 @@ type Reported = {
   underWay: number
 }
 
+/** Asks providers and Peppol's directory who can be reached at an electronic address, and remembers their answers. */
 export function createDirectories (options: Options): Directories {
   const { configurations, host, keyring, peppol, log, now } = options
   const companies = new LRUCache<number, Reported>({ max: kept.companies })

@@ -35,6 +35,10 @@ export type Subscribing = {
 
 type Options = OwnCalls & { keyring: Keyring, publicUrl: string }
 
+/**
+ * Registers addresses for events at vendors, and takes them back. Throws a `DispatchError` with the word for clients where a vendor
+ * refuses.
+ */
 export function createSubscribing (options: Options): Subscribing {
   const { keyring, publicUrl, log, now } = options
 

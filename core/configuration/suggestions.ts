@@ -29,6 +29,10 @@ const keptFor = 5 * 60_000
 /** A busy company pushes out its own answers alone. */
 const kept = { companies: 200, ofCompany: 20 }
 
+/**
+ * Asks vendors which values a setting can have, and remembers their answers. Throws `not_found` without a configuration,
+ * `validation_failed` for settings that cannot be.
+ */
 export function createSuggestions (options: Options): Suggestions {
   const { keyring, now } = options
   const companies = new LRUCache<number, LRUCache<string, Known>>({ max: kept.companies })

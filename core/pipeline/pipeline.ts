@@ -92,7 +92,10 @@ export type PipelineParts =
   & ExplanationDependencies
   & StageDependencies
 
-/** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
+/**
+ * The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. Throws the
+ * `DispatchError`s that a client is answered, such as `validation_failed`, `timeout` and `idempotency_key_reused`.
+ */
 export function createPipeline (
   dependencies: PipelineParts,
   { synchronousLimit, publicUrl, ...options }: PipelineOptions

@@ -23,6 +23,10 @@ export const pollInterval = 1000
 /** `dispatchRows`: what features keep of dispatches. `pause`: milliseconds between two polls. */
 type Options = { database: Database, dispatchRows: readonly Pick<DispatchRows, 'mark'>[], log: Log, pause?: number }
 
+/**
+ * Follows changes of dispatches, of companies and of who is present, each kind by one query for all who follow. `pause`: milliseconds
+ * between two of them.
+ */
 export function createChanges ({ database, dispatchRows, log, pause = pollInterval }: Options): Changes {
   const failed = (error: unknown): void => log.warn({ err: error }, 'changes cannot be read; the next poll follows')
   const dispatches = createPoll((ids: readonly string[]) => readMarks(database, ids, dispatchRows), { pause, failed })

@@ -16,6 +16,7 @@ export type ReleaseQueue = (what: Omit<ReleaseFilter, 'companyId'>, by: { actor:
 
 type Options = { database: Database, queue: Pick<Queue, 'jobs'>, breakers: Pick<Breakers, 'close'>, now: () => Date }
 
+/** Lets what waits be tried at once, after it has closed the breakers. Throws `forbidden` for others than admins and operators. */
 export function createReleaseQueue ({ database, queue, breakers, now }: Options): ReleaseQueue {
   return async (what, { actor, author }) => {
     requireRole(actor, 'admin', 'operator')

@@ -32,7 +32,8 @@ export class SealError extends Error {
 
 /**
  * Envelope encryption under the master key (32 bytes): AES-256-GCM with a new data key for every record. Records sealed under `previous`
- * open too, so the service can read all secrets while they are rewrapped.
+ * open too, so the service can read all secrets while they are rewrapped. Opening throws a {@link SealError} for what was sealed under
+ * another key or for something else, and for what was altered.
  */
 export function createKeyring (masterKey: Uint8Array, previous?: Uint8Array): Keyring {
   const current = wrapperOf(masterKey)

@@ -11,6 +11,7 @@ export type LifeMemory = {
   isBehindWork: () => boolean
 }
 
+/** Remembers which life of the database was seen last, for those who ask at the same time. */
 export function createLifeMemory (): LifeMemory {
   let last: Seen | undefined
   let [begun, covered] = [0, 0]

@@ -8,6 +8,7 @@ export type LazySandbox = {
   close: () => Promise<void>
 }
 
+/** A sandbox that is opened when it is first asked for. Asking throws where it cannot be opened. */
 export function createLazySandbox (options: SandboxOptions): LazySandbox {
   let opening: Promise<Sandbox> | undefined
   let opened: Sandbox | undefined

@@ -36,6 +36,10 @@ const mebibyte = 1024 * 1024
 /** Milliseconds between two checks of what is unused or too large. */
 const checkEvery = 1_000
 
+/**
+ * The processes of a pool, one for each adapter that is at work. `idle`: milliseconds; `memory`, `resting`: bytes; `uses`: calls after
+ * which a process is replaced. Getting one throws where its adapter cannot be started.
+ */
 export function createMembers ({ log, onCrash, maxProcesses, idle, memory, resting, uses, startLimit, now }: MembersOptions): Members {
   const members = new Map<string, Promise<Member>>()
   const settled = new Map<string, Member>()

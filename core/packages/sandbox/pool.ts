@@ -52,6 +52,10 @@ const mebibyte = 1024 * 1024
 /** Milliseconds in which a process answers that is not stuck. */
 const answerWithin = 1_000
 
+/**
+ * The processes of a sandbox, of which each runs one adapter. `waitLimit`, `idle`: milliseconds; `memory`, `resting`: bytes; `uses`: calls
+ * after which a process is replaced.
+ */
 export function createPool ({
   log,
   maxProcesses = 16,

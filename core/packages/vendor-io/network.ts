@@ -27,6 +27,10 @@ export type Network = {
   close: () => Promise<void>
 }
 
+/**
+ * The connections of a process to the outside: by HTTP and SMTP, behind one guard. `allow`: networks besides the public internet. `close`
+ * ends them all.
+ */
 export function createNetwork ({ allow = [], loopback: own = 'refused', ca, route, resolve, mailName, now = () => new Date() }:
   NetworkOptions = {}): Network
 {

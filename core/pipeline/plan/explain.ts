@@ -37,6 +37,7 @@ type Known = {
   alternatives: Alternatives
 }
 
+/** Explains by which provider each step of a dispatch was done, and why not by another one. */
 export function createExplanation (dependencies: ExplanationDependencies, options: ExplanationOptions): Explain {
   return async (record) => {
     const { company_id: companyId, dispatch_id: dispatchId, user_id: userId, created_at: since } = record

@@ -87,6 +87,10 @@ export type PlannerDependencies = {
   newId: () => string
 }
 
+/**
+ * Reads requests and plans dispatches. Throws what a client is told of a request: `validation_error` and `validation_failed` with the place
+ * of each fault, `configuration_missing` where no provider can do a step.
+ */
 export function createPlanner (dependencies: PlannerDependencies, options: PlannerOptions): Planner {
   const { prices, link, problemsOf, standIn, offered = dependencies.host } = options
   const readers = new Map<string, (body: unknown) => DispatchRequest>()

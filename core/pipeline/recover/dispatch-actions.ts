@@ -72,6 +72,10 @@ export type ActionDependencies = RetryDependencies & AfterwardsDependencies & Re
 /** `link`: a sample, as long as every document link. */
 type Options = { resume: Resume, link: string }
 
+/**
+ * What can be done with a dispatch afterwards. Throws `not_found` for what the actor does not see, `validation_failed` for what cannot be;
+ * `conflict`, with a reason, where its state forbids it or another run has it.
+ */
 export function createDispatchActions (dependencies: ActionDependencies, options: Options): DispatchActions {
   return {
     retry: (requested) => retry(dependencies, options, requested),

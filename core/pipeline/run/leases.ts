@@ -37,6 +37,7 @@ type Moment = { steady: number, set: number }
 
 type LeasesOptions = { database: Database, newId: () => string, now: () => Date, log: Log, times?: LeaseTimes }
 
+/** The leases by which a process has dispatches. `duration`, `renewInterval`, `margin`: see {@link leaseTimes}. */
 export function createLeases ({ database, newId, now, log, times: { duration: good, renewInterval: renewed, margin } = leaseTimes }:
   LeasesOptions): Leases
 {

@@ -94,6 +94,9 @@ export type Configurations = {
 /** `sources`: where adapters come from, of which none is removed while a company stores that it needs it. */
 type Parts = { listConnections: ListConnections, sources: readonly Pick<ProviderSource, 'present'>[] }
 
+/**
+ * What companies have configured, in memory as long as it is fresh. Storing throws `conflict` where somebody else has changed it meanwhile.
+ */
 export function createConfigurations (database: Database, freshness: Freshness, { listConnections, sources }: Parts): Configurations {
   const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
   const retentions = createFreshCache<number, Retention>(freshness, (companyId) => companyId)

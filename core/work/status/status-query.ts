@@ -18,6 +18,7 @@ type Options =
   & Parameters<typeof callContextOf>[0]
   & { freshness: Freshness, configurations: Configurations, spool: DocumentSpool }
 
+/** Asks vendors for the status of what they have taken. A question that cannot be asked is answered with its reason, not thrown. */
 export function createStatusQuery (options: Options): StatusQuery {
   const { freshness, configurations, spool } = options
   return async (installed, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {

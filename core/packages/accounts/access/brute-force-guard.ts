@@ -39,7 +39,7 @@ export type BruteForceGuard = {
  * unknown clients share this count, so many machines get no more attempts than one. A client from which the user has logged in before has
  * its own two counts for that account. So neither unknown clients nor wrong passwords for other accounts lock a user out of a client that
  * they have used before. Codes of a second factor are few: a user has one count of wrong ones for all clients, known or not. Only who has
- * the password can use it up.
+ * the password can use it up. Too many are refused with `rate_limited`, which tells in how many seconds it can be tried again.
  */
 export function createBruteForceGuard ({ addresses, accounts, codes, known }: {
   addresses: Counter

@@ -54,7 +54,10 @@ const fitPayload = compile(Payload)
 /** The claims of a valid token, and the id of the key that signed it. */
 type Read = { kid: string, claims: Claims }
 
-/** Issues and verifies tokens, and caches valid ones until they expire. `lifetime` is in seconds. */
+/**
+ * Issues and verifies tokens, and caches valid ones until they expire. `lifetime` is in seconds. Throws `unauthorized` for a token that is
+ * no longer or was never good, and for the renewal of a login of more than 30 days ago.
+ */
 export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
   keys: SigningKeys
   now: () => Date

@@ -60,7 +60,10 @@ export type SignInOptions = {
   verifications: readonly Verification[]
 }
 
-/** `begin` makes a session of an account; it answers its secret. */
+/**
+ * Signs people in by password and second factor. `begin` makes a session of an account; it answers its secret. Throws `forbidden` for wrong
+ * credentials.
+ */
 export function createSignIns (
   { database, accounts, authentication, secondFactors, passwordPolicy, verifications }: SignInOptions,
   begin: (account: Account, client: SessionClient, provedAt?: Date) => Promise<string>

@@ -26,6 +26,7 @@ export type ProviderUnderTest = {
   ) => Promise<CallRun>
 }
 
+/** A provider as the rules of the kit see it: its fixtures, and how it is loaded and called. */
 export function createSubject (
   installed: InstalledProvider,
   fixtures: Fixtures,

@@ -40,6 +40,7 @@ export type ExchangeSession = {
   close: () => Promise<void>
 }
 
+/** Plays vendors for calls of providers, each call with its script. */
 export async function createVendorDouble (): Promise<VendorDouble> {
   const [vendor, stranger, post] = await Promise.all([createVendor(), createVendor(), createAuthority()])
   const ca = [vendor.ca, post.ca]

@@ -32,6 +32,7 @@ export type MailServerOptions = {
   heard: () => void
 }
 
+/** A mail server on this machine, which takes mails or refuses them as its script says. `close` ends it. */
 export async function createMailServer ({ certificate, tls, signsIn, answer, script, heard }: MailServerOptions): Promise<MailServer> {
   const sockets = new Set<Socket>()
   const mails: ReceivedMail[] = []

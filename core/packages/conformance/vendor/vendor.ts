@@ -37,6 +37,7 @@ export type Vendor = {
   close: () => Promise<void>
 }
 
+/** A vendor on this machine, which answers by HTTPS under every name as it is told to, and else 404. `close` ends it. */
 export async function createVendor (): Promise<Vendor> {
   const authority = await createAuthority()
   const scripts = new Map<string, () => Turn>()

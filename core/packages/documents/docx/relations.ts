@@ -12,6 +12,7 @@ export type Relations = {
   all: () => Relation[]
 }
 
+/** The pictures of a DOCX file, each once. */
 export function createMedia (): Media {
   const paths = new Map<Uint8Array, string>()
   let shown = 0

@@ -7,6 +7,7 @@ export type InlinePart = { cid: string, contentType: 'image/png' | 'image/jpeg',
 /** The pictures of one document, each once. */
 export type Pictures = { readonly add: (image: ImageData) => InlinePart, readonly all: () => InlinePart[] }
 
+/** The pictures of an e-mail, each once. */
 export function createPictures (): Pictures {
   const parts = new Map<string, InlinePart>()
   return {

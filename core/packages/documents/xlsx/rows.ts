@@ -19,6 +19,7 @@ export type Rows = {
   links: { name: string, url: string }[]
 }
 
+/** The rows of a sheet, with merged cells and links. */
 export function createRows (): Rows {
   const merged: string[] = []
   const links: Rows['links'] = []

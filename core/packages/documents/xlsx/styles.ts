@@ -29,6 +29,7 @@ const fonts: Record<FontFamily, string> = { sans: 'Arial', serif: 'Times New Rom
 /** Smaller numbers are built-in formats (ECMA-376-1, 18.8.30). */
 const firstFormat = 164
 
+/** The styles of a workbook, each once under its number. */
 export function createStyles (style: ResolvedStyle): Styles {
   const piecesOf = remembered(style)
   const { font, border } = piecesOf({})

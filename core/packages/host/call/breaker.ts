@@ -52,6 +52,10 @@ function hostOfFailure (outcome: Outcome): string | undefined {
   return outcome.error.host ?? nowhere
 }
 
+/**
+ * Breakers of all providers in this process. `failures`: how many in a row open one (5 unless given). `pause`: seconds until it lets a call
+ * through again (30 unless given).
+ */
 export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: BreakersOptions): Breakers {
   const breakers = createRecent<string, Breaker>(maxBreakers)
   /** The host at which the last call of a line failed. Which hosts a call will need is not known before it begins. */

@@ -29,7 +29,7 @@ const looksFor = 5
 
 /**
  * The order makes a key safe before anything is sealed with it: it is kept first, then named in the database, where the first process wins.
- * A key that the database names and that is not there is never replaced by itself: it may only be the wrong place.
+ * A key that the database names and that is not there is never replaced by itself: it may only be the wrong place, so that opening throws.
  */
 export function createDataKeys ({ place, keyring, database, log }: Options): DataKeys {
   const bounds = { max: maxRemembered, ttl: rememberedFor }

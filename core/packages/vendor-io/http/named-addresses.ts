@@ -21,6 +21,10 @@ export type NamedAddresses = {
 /** How many addresses of one call are remembered, and the characters of the longest. */
 const [maxAddresses, longestAddress] = [100, 8_192]
 
+/**
+ * The addresses that vendors name in their answers, and for which requests may be sent without secrets. A call throws a `RequestFailure`
+ * where it says more than the vendor has named.
+ */
 export function createNamedAddresses (
   { provider, named = [], declared, chosen }: AllowedHosts,
   redact: Pick<Redactor, 'text'>

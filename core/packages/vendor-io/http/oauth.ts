@@ -52,6 +52,10 @@ export function usableFor (lifetime: number): number {
   return lifetime - Math.min(margin, lifetime / 10)
 }
 
+/**
+ * Keeps access tokens of vendors until shortly before they expire, and asks for each once at a time. Getting one throws what the vendor's
+ * answer means.
+ */
 export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTransport, 'send'>, now: () => Date }): AccessTokenCache {
   const cache = lazy(() => new LRUCache<string, Kept>({ max: maxTokens }))
 

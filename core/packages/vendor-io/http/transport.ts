@@ -49,6 +49,9 @@ const neverWhole = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_M
 /** To read the authorities takes as long as a handshake, so no connection reads them again. */
 const contextOf = memoizeByIdentity((ca: readonly string[]) => createSecureContext({ ca: [...ca] }))
 
+/**
+ * Sends requests to vendors and receivers, to addresses that the guard permits. Sending throws a `RequestFailure` where there is no answer.
+ */
 export function createHttpTransport ({ guard, ca, route = () => undefined }: HttpTransportOptions): HttpTransport {
   const secureContext = ca === undefined ? createSecureContext() : contextOf(ca)
   const open = buildConnector({ allowH2: false, timeout: connectWithin, lookup: guard.lookup, secureContext })

@@ -51,6 +51,7 @@ export type Line = {
   end: () => void
 }
 
+/** Notes the requests of a call to a vendor, with their milliseconds; what goes beyond the most lines is left out. */
 export function createNotebook (): Notebook {
   const lines: { method: string, line: Line, took: () => number }[] = []
   return {

@@ -163,6 +163,10 @@ const send = ({ database, messenger }: Options): Alerts['send'] => async () => {
   }
 }
 
+/**
+ * The alerts of companies. Throws `validation_failed` for a condition that cannot be; `conflict` beyond the most alerts of a company, and
+ * for a trial within a minute after the last one.
+ */
 export function createAlerts (options: Options): Alerts {
   const { database, log } = options
 

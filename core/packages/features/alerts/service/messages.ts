@@ -29,6 +29,7 @@ type Options = {
 /** What the address of a chat is sealed for. */
 export const chatContext = (companyId: number): string => `${companyId}|alert-chat`
 
+/** Sends the messages of alerts by mail and to chats. Answers why one could not be sent. */
 export function createMessenger ({ database, keyring, linkMail, network, log, publicUrl, now }: Options): Messenger {
   const urlOf = ({ alert_id: id }: AlertRow): string => `${publicUrl}/console/alerts/${id}`
   return {

@@ -21,6 +21,10 @@ export type ApprovalRules = {
 
 export const approvalRules = token<ApprovalRules>('approvalRules')
 
+/**
+ * The rules of companies about what needs an approval. Throws `validation_failed` for a rule that cannot be; `conflict` beyond the most
+ * rules of a company, and for one that is removed meanwhile.
+ */
 export function createApprovalRules ({ database, newId, now }: {
   database: Database
   newId: () => string

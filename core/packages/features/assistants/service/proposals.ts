@@ -171,6 +171,10 @@ const send = (needs: ProposalNeeds): Proposals['send'] => async (decider, id, se
   return viewOf(needs, await find(needs, actor, id))
 }
 
+/**
+ * What assistants propose to send, which persons send or refuse. Throws `not_found` for what the actor does not see, `conflict` for what is
+ * decided already or beyond the most that wait, `idempotency_key_reused` for other data under the same key.
+ */
 export function createProposals (needs: ProposalNeeds): Proposals {
   const { database, now } = needs
 

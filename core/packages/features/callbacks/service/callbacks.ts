@@ -35,7 +35,7 @@ export const callbacks = token<Callbacks>('callbacks')
 
 type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date }
 
-/** Lists callbacks, and makes them due again. */
+/** Lists callbacks, and makes them due again. Throws `conflict` for one that cannot be sent again now. */
 export function createCallbacks ({ database, queue, now }: Options): Callbacks {
   return {
     list: async (companyId, dispatchId, page) => (await listCallbacks(database, companyId, dispatchId, page)).map(viewOf),

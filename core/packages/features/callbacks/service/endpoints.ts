@@ -41,6 +41,10 @@ type Options = {
   newId: () => string
 }
 
+/**
+ * The endpoints of companies. Throws `validation_failed` for an address that is not public and a pause that cannot be; `conflict` beyond
+ * {@link maxEndpoints}.
+ */
 export function createCallbackEndpoints ({ database, queue, network, guard, signing, now, newId }: Options): CallbackEndpoints {
   function checkAddress (url: string | undefined): void {
     const problems = addressProblems(guard, url, { path: '/url', what: 'Callbacks' })

@@ -12,6 +12,10 @@ export type FollowFeed = (companyId: number, look: (last: number) => void) => ()
 
 export const feeds = token<FollowFeed>('feeds')
 
+/**
+ * Looks at the feeds that somebody follows, all by one query each {@link pollInterval} milliseconds. A query that fails is logged, and the
+ * next one follows.
+ */
 export function createFeeds ({ database, log }: { database: Database, log: Log }): FollowFeed {
   return createPoll((ids: readonly number[]) => readLastPlaces(database, ids), {
     pause: pollInterval,

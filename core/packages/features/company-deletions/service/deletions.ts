@@ -29,6 +29,10 @@ const reasons: Readonly<Record<Obstacle, string>> = {
   credits_held: 'dispatches of it hold credits, because nobody knows yet what became of them'
 }
 
+/**
+ * Begins and follows the deletion of companies. Throws `validation_failed` unless the name is repeated; `conflict` where something stands
+ * against it, or where it has begun.
+ */
 export function createDeletions ({ database, now }: { database: Database, now: () => Date }): Deletions {
   return {
     async find (companyId) {

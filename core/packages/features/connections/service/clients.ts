@@ -33,6 +33,10 @@ type Options = { database: Database, keyring: Keyring, host: Host, redirectUri: 
 /** What the secret of a client is sealed for. */
 const contextOf = ({ code, sandbox }: Pick<OAuthApp, 'code' | 'sandbox'>): string => `oauth app|${code}|${String(sandbox)}`
 
+/**
+ * The clients of OAuth of this service at vendors. Throws `conflict` for a provider that needs none of the operator's, `not_found` where
+ * none is registered.
+ */
 export function createClients ({ database, keyring, host, redirectUri, now }: Options): Clients {
   /** The clients that providers need, for their real environment and for one of tests that has configurations of its own. */
   const needed = (): Which[] =>

@@ -192,6 +192,11 @@ const disconnect = (options: Options): Connecting['disconnect'] => async (owner,
   throw new DispatchError('not_found', `The configuration of the provider "${code}" is not connected.`)
 }
 
+/**
+ * Connects configurations with accounts at vendors by OAuth, and ends that. Throws `not_found` without a configuration or connection,
+ * `conflict` where a provider signs in otherwise, `authentication_error` where the vendor refuses and `provider_unavailable` where it does
+ * not answer.
+ */
 export function createConnecting (options: Options): Connecting {
   return {
     begin: begin(options),

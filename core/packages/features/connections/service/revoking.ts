@@ -17,6 +17,7 @@ type Options = { database: Database, keyring: Sealing, network: Pick<Network, 't
 
 export const revoking = token<Revoking>('revoking')
 
+/** Ends tokens at vendors. It throws nothing: what cannot be ended is logged. */
 export function createRevoking ({ database, keyring, network, log, clients }: Options): Revoking {
   const left = (provider: string) => (err: unknown): void => log.warn({ err, provider }, 'a token is left valid at a vendor')
   const revoke: Revoking['revoke'] = (of, tokens, provider) => revokeTokens(network.transport, of, tokens).catch(left(provider))

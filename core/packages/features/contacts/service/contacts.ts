@@ -26,6 +26,7 @@ export type Contacts = {
 
 export const contacts = token<Contacts>('contacts')
 
+/** The contacts of companies. Throws `not_found` for one that is not there, `conflict` beyond the most contacts of a company. */
 export function createContacts ({ database, now }: { database: Database, now: () => Date }): Contacts {
   const by = (author: AuditAuthor): { author: AuditAuthor, at: Date } => ({ author, at: now() })
   return {

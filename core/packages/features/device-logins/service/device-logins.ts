@@ -51,6 +51,10 @@ type Options = {
   newId: () => string
 }
 
+/**
+ * Logins of devices by a code. Throws `not_found` for a code for which nobody waits, `conflict` in a service without a console,
+ * `rate_limited` for too many tries, and the errors of RFC 8628 as `DispatchError`s.
+ */
 export function createDeviceLogins ({ database, accounts, keys, limiters, page, now, newId }: Options): DeviceLogins {
   /** Whoever types codes at random is stopped before they find one. */
   async function counted<Found> (actor: Actor, find: () => Promise<Found | undefined>): Promise<Found> {

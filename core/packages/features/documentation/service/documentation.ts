@@ -31,6 +31,7 @@ export const documentation = token<Documentation>('documentation')
 /** The addresses of the pages that are made of the OpenAPI document. */
 const reference = /^reference(\/|$)/
 
+/** Reads the pages of the documentation and finds parts of them by their words. Unknown pages are undefined. */
 export function createDocumentation (): Documentation {
   const library = lazy(() => {
     const pages = readPages()

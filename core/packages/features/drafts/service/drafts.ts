@@ -30,6 +30,7 @@ const day = 86_400_000
 const keptAfterSending = day
 const kept = 90 * day
 
+/** The drafts of users. Throws `not_found` for one that is not there or that the actor may not see. */
 export function createDrafts ({ database, now }: { database: Database, now: () => Date }): Drafts {
   async function write (author: UserRef, id: string, body: DraftBody): Promise<DraftView> {
     const row = await writeDraft(database, author, id, { sandbox: false, ...body, at: now() })

@@ -24,6 +24,7 @@ type Parts = { now: () => Date, templates: Pick<Templates, 'find'>, templateWork
 /** The shared template of e-invoices, whose page shows all that their data say to people. */
 const template = { id: 4 }
 
+/** Reads the files of e-invoices. Throws `validation_failed` for one that cannot be read or shown, with the place of each fault. */
 export function createReader ({ now, templates, templateWorkers }: Parts): InvoiceReader {
   return {
     async read (companyId, file) {

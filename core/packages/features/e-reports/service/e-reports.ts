@@ -200,6 +200,10 @@ const remove = (parts: Parts): EReports['remove'] => async (by, id) => {
   throw new DispatchError('conflict', `The report is ${stateOf(row)}: only a draft can be removed.`, { reason: 'state_forbids' })
 }
 
+/**
+ * Makes and sends the e-reports of companies. Throws `conflict`, with a reason, for a period that is not over, a report that is no draft,
+ * and whatever else keeps one from being made or sent.
+ */
 export function createEReports (parts: Parts): EReports {
   const { database, now, retentionDays } = parts
 

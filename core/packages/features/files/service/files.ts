@@ -174,6 +174,10 @@ const add = (parts: Parts): UploadedFiles['add'] => async ({ companyId, userId, 
   }
 }
 
+/**
+ * The files that companies upload. Throws `validation_failed` for one that cannot be kept, such as one in which the scanner finds harm;
+ * `service_unavailable` where the scanner does not answer.
+ */
 export function createUploadedFiles (parts: Parts): UploadedFiles {
   const { database, now } = parts
 

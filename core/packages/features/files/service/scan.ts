@@ -19,6 +19,10 @@ const [longestAnswer, longestName] = [64 * 1024, 200]
 /** The operator has chosen the address: it may be any. */
 const everywhere = { allow: ['0.0.0.0/0', '::/0'], loopback: 'allowed' } as const
 
+/**
+ * A scanner at an address of the operator's: clamd by TCP, or a service by HTTP. The scan throws where it does not answer in time or in
+ * another form.
+ */
 export function createScan (place: { url: string } | ClamdPlace): Scan {
   if (!('url' in place)) return async ({ bytes }) => verdictOf(await askClamd(place, bytes, timeoutMs))
   const url = new URL(place.url)

@@ -207,6 +207,10 @@ const usedBy = (options: Options): Links['use'] => async ({ token, password }, f
   if (!done) throw dead()
 }
 
+/**
+ * Invitations and links for passwords. Throws `not_found` for a link that is unknown, used or expired; `conflict` where none can be made or
+ * mailed; `forbidden` for an address that the company does not permit, and for one's own password.
+ */
 export function createLinks (options: Options): Links {
   const { database, linkMail, now, accounts, log } = options
   const underWay = new Set<Promise<void>>()

@@ -34,7 +34,10 @@ const staging = '.staging'
 /** Milliseconds after which a folder counts as left behind by a process of another machine. */
 const abandonedAfter = 24 * 3600 * 1000
 
-/** `root` is the folder of all. `read` reads the files of a package that was taken in. `onChange` is told of a folder that was changed. */
+/**
+ * The files of adapters on the disk of this machine. `root` is the folder of all. `read` reads the files of a package that was installed.
+ * `onChange` is told of a folder that was changed. Throws where the files are not those of the package.
+ */
 export function createAdapterFiles ({ root, read, onChange }: {
   root: string
   read: (integrity: string) => Promise<PackageFiles>

@@ -36,6 +36,7 @@ export type Catalogs = {
 /** A catalog that was verified here. `digest`: of its text. */
 type Opened = { stored: StoredCatalog, digest: string, catalog: Catalog }
 
+/** Reads and verifies the catalogs of the service. What cannot be read or verified is told with the catalog as it was read last. */
 export function createCatalogs ({ database, places, transport, now }: {
   database: Database
   places: readonly CatalogPlace[]

@@ -30,6 +30,9 @@ export type LockFile = {
   write: (adapters: readonly LockedAdapter[]) => Promise<void>
 }
 
+/**
+ * The lock file of a data directory. Throws a `ProviderLoadError` where it is damaged, and for a version under which other bytes have run.
+ */
 export function createLockFile ({ folder, files }: { folder: string, files: Pick<AdapterFiles, 'stage'> }): LockFile {
   const path = join(folder, lockName)
 

@@ -56,6 +56,10 @@ export type Marketplace = {
 /** `follow` brings this process to what the database says; it waits a moment for the others. */
 export type MarketplaceOptions = Trying & { keyring: Keyring, log: Log, follow: () => Promise<unknown> }
 
+/**
+ * Installs, updates and removes adapters for all processes. Throws `validation_failed` for what cannot be run, `consent_required` for more
+ * hosts or services than were agreed to, `conflict` and `not_found` as its parts do.
+ */
 export function createMarketplace (options: MarketplaceOptions): Marketplace {
   const { database, catalogs, sandbox } = options
   const look = createPreview(catalogs)

@@ -12,7 +12,10 @@ export type PackagePreview = { integrity: string, manifest: PackageManifest } | 
 /** Milliseconds: whoever waits for a page is not kept longer by a slow catalog. */
 const previewTimeout = 5_000
 
-/** Reads the latest version of an adapter that is not here. What was read is kept: a package never changes. */
+/**
+ * Reads the latest version of an adapter that is not here, for 5 seconds at most: then that is the problem which is answered. What was read
+ * is kept: a package never changes.
+ */
 export function createPreview (catalogs: Catalogs): (known: KnownAdapter) => Promise<PackagePreview | undefined> {
   const seen = new LRUCache<string, PackageManifest>({ max: 200 })
 

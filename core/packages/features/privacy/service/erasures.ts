@@ -43,6 +43,10 @@ type Options = {
 /** What the subject of an erasure is sealed for. */
 export const contextOf = (companyId: number, erasureId: string): string => `erasure|${companyId}|${erasureId}`
 
+/**
+ * Erasures of persons and exports of what is known of them. Throws `conflict` for a step that the state of an erasure forbids;
+ * `rate_limited` beyond the erasures, or beside another export, of a company.
+ */
 export function createErasures ({ database, keyring, linkKey, holders, newId, now }: Options): Erasures {
   const hashOf = createPersonHash(linkKey)
   const exporting = createFairSemaphore({ total: 4, perOwner: 1, waiting: 0 })

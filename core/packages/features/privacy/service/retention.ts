@@ -13,6 +13,7 @@ export type Retentions = {
 
 export const retentions = token<Retentions>('retentions')
 
+/** For how many days companies keep their data. Throws `validation_failed` for more days than the operator keeps any. */
 export function createRetentions ({ database, operatorDays, now }: {
   database: Database
   operatorDays: number

@@ -43,6 +43,10 @@ type Options = {
   now: () => Date
 }
 
+/**
+ * Says at platforms what companies answer to received e-invoices. Throws `validation_failed` for a status that cannot be written,
+ * `conflict` for one that cannot be said now, `outcome_unknown` where nobody knows whether it was said, and the vendor's refusals.
+ */
 export function createAnswers ({ database, files, invoiceReader, outbox, reception, log, now }: Options): Answers {
   /** Notes how saying something has ended. Whoever has said it is told of what comes of it later, and of what the platform has. */
   async function end (row: AnswerRow, before: AnswerRow['state'], ended: Ended): Promise<AnswerRow> {

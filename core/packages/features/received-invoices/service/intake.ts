@@ -171,6 +171,7 @@ async function each<Row extends { company_id: number }> (
   }
 }
 
+/** Takes in what vendors have received, in rounds. A fault with one vendor or file is logged; it is tried again later. */
 export function createIntake (options: Options): Intake {
   const { database } = options
 

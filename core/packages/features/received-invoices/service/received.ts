@@ -55,6 +55,10 @@ type Options = {
   retentionDays: number
 }
 
+/**
+ * The received e-invoices of companies. Throws `validation_failed` for what cannot be read or written, `conflict` for one whose file is not
+ * there yet.
+ */
 export function createReceivedInvoices ({ database, files, invoiceReader, reception, now, retentionDays }: Options): ReceivedInvoices {
   /** The milliseconds for which a company keeps it. */
   async function keptFor (companyId: number): Promise<number> {

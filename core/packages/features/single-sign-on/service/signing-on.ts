@@ -265,6 +265,7 @@ const link = (options: Options): SigningOn['link'] => async (by, sealed, proof) 
   return isLinked || known === userId ? undefined : 'linked'
 }
 
+/** Signs people in by the OpenID provider of their company. */
 export function createSigningOn (options: Options): SigningOn {
   const { database } = options
 

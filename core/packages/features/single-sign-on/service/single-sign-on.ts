@@ -174,6 +174,10 @@ const unlinkOwn = ({ prove, database, now }: Options): SingleSignOn['unlinkOwn']
   }
 }
 
+/**
+ * The single sign-on of companies. Throws `validation_failed` for what cannot be stored; `conflict` for a demand that would lock everybody
+ * out, and where nothing is linked; `forbidden` for one's own account without a password.
+ */
 export function createSingleSignOn (options: Options): SingleSignOn {
   const { database, accounts, now, publicUrl } = options
 

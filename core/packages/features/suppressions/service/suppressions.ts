@@ -50,6 +50,7 @@ type Options = {
   now: () => Date
 }
 
+/** The recipients to whom companies send nothing. Throws `validation_failed` with all addresses that are none. */
 export function createSuppressions ({ database, templates, linkKey, publicUrl, newId, now }: Options): Suppressions {
   const links = createUnsubscribeLinks(linkKey)
   const hashOf = createAddressHashes(linkKey)

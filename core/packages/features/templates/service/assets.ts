@@ -30,6 +30,7 @@ export type Assets = {
 
 type Options = { database: Database, workers: TemplateWorkers, now: () => Date }
 
+/** The pictures of companies. Throws `validation_failed` for one that cannot be read or is too large. */
 export function createAssets ({ database, workers, now }: Options): Assets {
   const changeBy = (author: AuditAuthor): ChangeContext => ({ companyId: author.companyId, author, at: now() })
   return {

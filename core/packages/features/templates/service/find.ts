@@ -7,7 +7,7 @@ import type { Brands } from './brand.ts'
 /** A template by its number, or by its name. */
 type Named = Parameters<Templates['find']>[1]
 
-/** The templates for dispatches. Those that take a brand have that of the company. */
+/** The templates for dispatches. Those that take a brand have that of the company. Throws `template_not_found` with the reason. */
 export function createTemplates (store: TemplateStore, brands: Pick<Brands, 'current' | 'version'>): Templates {
   async function inBrand (template: StoredTemplate, version: Promise<StoredTemplate['brand']>): Promise<StoredTemplate> {
     const brand = await version

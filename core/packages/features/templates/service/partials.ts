@@ -31,6 +31,10 @@ export type PartialAuthor = { author: AuditAuthor, services: Actor['services'] }
 
 type Parts = { database: Database, templateWorkers: TemplateWorkers, brands: Pick<Brands, 'current'>, now: () => Date }
 
+/**
+ * What the templates of companies share. Throws `validation_failed` for a source with faults, also where a template would have them;
+ * `conflict` for one that is still included, and for another kind under its name.
+ */
 export function createPartials (parts: Parts): Partials {
   const { database, now } = parts
   const uses = async (companyId: number, name: string): Promise<AssetUseView[]> =>

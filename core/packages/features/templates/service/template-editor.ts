@@ -52,6 +52,10 @@ type Parts = {
   now: () => Date
 }
 
+/**
+ * Changes the templates of companies. Throws `validation_failed` for a source with faults, `forbidden` for a template of services that its
+ * author may not use.
+ */
 export function createTemplateEditor (parts: Parts): TemplateEditor {
   const { database } = parts
   return {

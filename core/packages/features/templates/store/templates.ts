@@ -27,6 +27,7 @@ export type TemplateStore = {
   publishShared: (templates: readonly SharedTemplate[], now: Date) => Promise<number>
 }
 
+/** Reads and writes the templates of companies and those that all share. */
 export function createTemplateStore (database: Database, freshness: Freshness): TemplateStore {
   const cache = createFreshCache<string, StoredTemplate | undefined>(freshness, (key) => Number.parseInt(key), { max: heaviest, weigh })
   return {

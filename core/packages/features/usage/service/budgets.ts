@@ -41,6 +41,10 @@ type Options = {
   now: () => Date
 }
 
+/**
+ * The budgets of companies. Amounts are credits or dispatches of a month (UTC). Throws `validation_failed` for a subject that is missing or
+ * unknown; `conflict` beyond the most budgets, and for one that there is already or is removed meanwhile.
+ */
 export function createBudgets ({ database, linkMail, outbox, log, publicUrl, newId, now }: Options): Budgets {
   async function find (companyId: number, id: string): Promise<BudgetView | undefined> {
     return (await listBudgets(database, companyId)).map(viewOf).find((budget) => budget.id === id)

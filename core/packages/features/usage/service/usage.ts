@@ -26,6 +26,10 @@ const [usualPeriod, longestPeriod, longestLive] = [30 * day, 400 * day, 31 * day
 /** Milliseconds between two looks for what is to be counted. */
 const countEvery = 60_000
 
+/**
+ * Counts and reads what companies use, by the hour (UTC). `retentionDays`: for how long dispatches can be counted again. Throws
+ * `validation_error` for a time that is too long or in the wrong order, and for too many groups.
+ */
 export function createUsage ({ database, retentionDays }: { database: Database, retentionDays: number }): Usage {
   return {
     async count () {
