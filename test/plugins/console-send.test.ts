@@ -1,9 +1,11 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
+import type { Json } from '@dispatch/common'
 import { isServiceName, services } from '@dispatch/services'
 import { sql } from 'kysely'
 import t from 'tap'
 import { policies } from '../../plugins/console/browser/policies.ts'
 import type { FieldSchema } from '../../plugins/console/form/schema.ts'
+import { fieldsOf, type Filled } from '../../plugins/console/form/settings.ts'
 import { dataForm, fits } from '../../plugins/console/form/simple.ts'
 import { fieldWords, languages } from '../../plugins/console/language/language.ts'
 import { datedToday } from '../../plugins/console/pages/sample-dates.ts'
@@ -727,4 +729,31 @@ await t.test('line totals, taxes and totals follow from what is typed, unless so
   lacks(t, typed, /name="data\.total"[^>]* readonly/)
   contains(t, (await post('/send/validate', byHand, cookie)).body, en.sendRefused)
   lacks(t, (await follow(`/send?template=${String(id)}`, cookie)).body, ':computes', 'other data have none')
+})
+
+await t.test('what is rarely filled in, and the lines of a long list, are folded on a phone, unless something is to be seen there', (t) => {
+  const line = { type: 'object', properties: { text: { type: 'string' }, sum: { type: 'number' } } } as const
+  const form = {
+    type: 'object',
+    properties: {
+      bank: { type: 'object', title: 'Bank', properties: { iban: { type: 'string' } } },
+      lines: { type: 'array', items: line, 'x-rows': true }
+    },
+    required: ['lines']
+  } as const
+  const folds = (values: Record<string, Json>, problems: Filled['problems'] = []): string[] => {
+    const { markup } = fieldsOf(en, form, { values, problems }, { name: '', path: '' })
+    return [...markup.matchAll(/<details class="fold part"><summary>(.*?)<\/summary>/g)].map(([, summary = '']) =>
+      summary.replaceAll(/<[^>]*>/g, '')
+    )
+  }
+  const bank = { iban: 'FR76' }
+  const lines = ['a', 'b', 'c'].map((text) => ({ text }))
+  t.same(folds({ lines }), ['Bank optional'])
+  t.same(folds({ lines, bank }), [])
+  const long = [...lines, { sum: 1 }, {}]
+  t.same(folds({ lines: long, bank }), ['Line 1 a', 'Line 2 b', 'Line 3 c', 'Line 4 1'], 'an empty line is open')
+  const wrong = ['/lines/1/text', '/bank/iban'].map((path) => ({ path, code: 'required', message: 'The field is required.' }))
+  t.same(folds({ lines: long }, wrong), ['Line 1 a', 'Line 3 c', 'Line 4 1'])
+  t.end()
 })

@@ -122,9 +122,12 @@ function fieldOf (
   if (kind === 'secret') return secretField(words, schema, field, value)
   if (kind === 'group') {
     const values = isObject(value) ? value : {}
-    return html`<fieldset><legend>${field.label}</legend>${helpAndFaults(words, field, { path, problems })}<div class="dense">${
+    const group = html`<fieldset><legend>${field.label}</legend>${helpAndFaults(words, field, { path, problems })}<div class="dense">${
       fieldsOf(words, schema, { values, problems }, { name: `${field.name}.`, path })
     }</div></fieldset>`
+    // What is rarely filled in takes a line of a phone, unless something stands in it.
+    const isEmpty = !isRequired && Object.keys(values).length === 0 && (field.wrong ?? []).length === 0
+    return isEmpty ? part(html`${field.label} <small>${words.optional}</small>`, group) : group
   }
   if (kind === 'rows') return rowsField(words, schema, field, value, { path, problems })
   const shown = { ...field, value: textOf(kind, value) }
@@ -145,6 +148,11 @@ function fieldOf (
   const isLong = kind === 'text' && (shown.value.includes('\n') || (schema.maxLength ?? 0) > severalLines)
   if (kind === 'texts' || kind === 'json' || isLong) return html`${linesField(shown)}${listed(words, suggested)}`
   return textField({ ...shown, suggestions: suggested, ...(kind === 'number' ? { type: 'number' } : {}) })
+}
+
+/** A part of a form that is folded where the screen is narrow, until somebody opens it. */
+function part (summary: Html, content: Html): Html {
+  return html`<details class="fold part"><summary>${summary}</summary>${content}</details>`
 }
 
 /** What the vendor has for a field of several lines. */
@@ -179,12 +187,16 @@ function rowsField (
 <input type="hidden" name="${name}:rows" value="${String(rows.length)}">${
     rows.map((row, index) => {
       const at = { name: `${name}.${String(index)}.`, path: `${path}/${String(index)}` }
-      return html`<fieldset class="line${isShort ? ' row' : ''}"><legend>${fill(words.line, { n: index + 1 })}</legend>${
+      const line = html`<fieldset class="line${isShort ? ' row' : ''}"><legend>${fill(words.line, { n: index + 1 })}</legend>${
         helpAndFaults(words, { name, label }, { path: at.path, problems })
       }<div class="filters">${fieldsOf(words, items, { values: isObject(row) ? row : {}, problems }, at)}
 <div class="actions"><button class="second" name=":remove" value="${name}.${String(index)}" aria-label="${
         fill(words.lineRemoveFull, { name: label, n: index + 1 })
       }">${words.lineRemove}</button></div></div></fieldset>`
+      const [first = ''] = isObject(row) ? Object.keys(items.properties ?? {}).flatMap((column) => row[column] ?? []) : []
+      const isFaulty = problems.some((problem) => problem.path === at.path || problem.path.startsWith(`${at.path}/`))
+      if (rows.length <= maxOpen || first === '' || isFaulty) return line
+      return part(html`${fill(words.line, { n: index + 1 })} <span class="quiet">${plain(first)}</span>`, line)
     })
   }${
     rows.length < maxRows
@@ -194,6 +206,9 @@ function rowsField (
       : html``
   }</fieldset>`
 }
+
+/** Of more lines than these, a phone shows those alone that are empty or wrong, and of each other one what it begins with. */
+const maxOpen = 3
 
 /** Lines of so many fields, each of one line, stand below each other as the rows of a table do. */
 const maxColumns = 6
