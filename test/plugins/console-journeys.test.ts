@@ -7,7 +7,7 @@ import { wordsOf as withBatches } from '../../core/packages/features/batches/pag
 import { wordsOf as withLinks } from '../../core/packages/features/links/pages/words.ts'
 import { wordsOf as withMarketplace } from '../../core/packages/features/marketplace/pages/words.ts'
 import { wordsOf as withTemplates } from '../../core/packages/features/templates/pages/words.ts'
-import { languages, wordFor, type Words } from '../../plugins/console/language/language.ts'
+import { fill, languages, wordFor, type Words } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
@@ -167,6 +167,9 @@ async function inBrowser (browser: Browser): Promise<void> {
       await theirs.locator(`[id="f-data.lines.${String(lines)}.description"][aria-invalid=true]`).waitFor()
       await theirs.locator(`button[name=":remove"][value="data.lines.${String(lines)}"]`).click()
       await line.waitFor({ state: 'detached' })
+      // A phone has the lines of a long list folded.
+      const folded = theirs.locator('summary', { hasText: fill(words.line, { n: 1 }) }).first()
+      if (await folded.isVisible()) await folded.click()
       await theirs.fill('[id="f-data.lines.0.description"]', 'By hand')
       const [shown] = await Promise.all([theirs.waitForResponse('**/console/send/preview'), press(theirs, words.sendPreview)])
       t.equal(shown.headers()['content-type'], 'application/pdf')

@@ -116,6 +116,7 @@ export const words = {
   partialSourceHelp: 'In YAML: “blocks:” with a list of blocks, and “texts:” with its words in several languages.',
   layoutSourceHelp: 'In YAML: page, style, watermark, header, firstHeader and footer, and the blocks before and after the body.',
   partialSave: 'Save as a new version',
+  partialSavedUnused: 'It is saved. No template includes it yet.',
   partialSaved: 'It is saved. The templates that include it have new drafts: publish them below.',
   partialUses: 'Templates that include it',
   partialUsesIntro: 'In the version that dispatches use, and in the newest one.',

@@ -123,6 +123,7 @@ export const words: Record<keyof typeof en, string> = {
   layoutSourceHelp:
     'En YAML : page, style, watermark, header, firstHeader et footer, et les blocs avant (before) et après (after) le corps.',
   partialSave: 'Enregistrer comme nouvelle version',
+  partialSavedUnused: 'C’est enregistré. Aucun modèle ne l’inclut encore.',
   partialSaved: 'C’est enregistré. Les modèles qui l’incluent ont de nouveaux brouillons : publiez-les ci-dessous.',
   partialUses: 'Modèles qui l’incluent',
   partialUsesIntro: 'Dans la version dont les envois se servent, et dans la plus récente.',

@@ -28,8 +28,7 @@ export const partialPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: Query }>('/partials/:name', async (request, reply) => {
     const visit = visitOf(request)
     const { name, kind, source, version } = await visit.api.read<PartialDetail>(apiPath(request.params.name))
-    const said = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.partialSaved}</p>`)
-    return show(reply, visit, { name, kind, source, base: String(version) }, { said })
+    return show(reply, visit, { name, kind, source, base: String(version) }, { isSaved: request.query['saved'] !== undefined })
   })
 
   app.post<Named & Posted>('/partials/:name', { bodyLimit },
@@ -112,9 +111,9 @@ async function listView (visit: Visit, said: Html): Promise<Html> {
   return page({ ...visit, path: '/console/partials' }, { title: words.partials, section: 'templates', main })
 }
 
-type Shown = { said?: Html, refusal?: Refusal }
+type Shown = { isSaved?: boolean, refusal?: Refusal }
 
-async function show (reply: FastifyReply, visit: Visit, written: Written, { said = html``, refusal }: Shown): Promise<FastifyReply> {
+async function show (reply: FastifyReply, visit: Visit, written: Written, { isSaved = false, refusal }: Shown): Promise<FastifyReply> {
   const { words, api, actor: { role } } = visit
   const { name, base } = written
   const isNew = base === ''
@@ -126,11 +125,12 @@ async function show (reply: FastifyReply, visit: Visit, written: Written, { said
   ])
   const isAdmin = role === 'admin'
   const at = isNew ? '/console/partials/new' : addressOf(name)
+  const saved = uses.length === 0 ? words.partialSavedUnused : words.partialSaved
   // No partial can have a name that is no name.
   const hasNoName = isNew && refusal?.status === 404
   const main = html`<p><a href="/console/partials">${words.partialBack}</a></p>${
     refusal === undefined
-      ? said
+      ? isSaved ? notice('good', html`<p>${saved}</p>`) : html``
       : notice('bad', html`<p>${words.templateRefused}</p>${hasNoName ? html`` : sentences(words, refusal.error)}`)
   }<section class="wide" aria-label="${words.partialText}"><p>${words.partialTextIntro}</p><form method="post" action="${at}"${
     script === undefined || !isAdmin ? html`` : html` data-editor="${script.path}"`
