@@ -84,8 +84,8 @@ export async function sweepDispatches (dependencies: OutcomeDependencies, queue:
     )
   }
   for (const stepId of await endLostCancellations(database)) log.warn({ stepId }, 'a cancellation was left behind by its process')
-  const looks = await listDueReconciliations(database, max)
-  await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
+  const dueReconciliations = await listDueReconciliations(database, max)
+  await queue.send('look', dueReconciliations.map((data) => ({ data, key: data.stepId })))
   const deferred = await listDueDeferred(database, max)
   await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
   const stale = await listOverdueDispatches(database, { seconds: lostAfter, limit: max })

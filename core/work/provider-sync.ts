@@ -47,7 +47,7 @@ export async function startProviderSync ({ database, host, log, newId }: {
 }): Promise<ProviderSync> {
   const own = { processId: newId(), machine: hostname(), pid: process.pid }
   let number = await readReloads(database)
-  let looks = 0
+  let polls = 0
 
   const runs = (): RunningProvider[] =>
     host.entries().flatMap((entry) =>
@@ -59,9 +59,9 @@ export async function startProviderSync ({ database, host, log, newId }: {
   }
 
   async function follow (): Promise<void> {
-    looks += 1
+    polls += 1
     const desired = await readReloads(database)
-    if (desired <= number && looks % livesEvery !== 0) return
+    if (desired <= number && polls % livesEvery !== 0) return
     if (desired > number) await host.reload()
     number = Math.max(number, desired)
     await record()

@@ -56,7 +56,7 @@ function reasonOf (cause: unknown): string {
 
 export type Renewal = {
   /** Checks the files at once and starts to use a new pair. */
-  look: () => Promise<void>
+  check: () => Promise<void>
   stop: () => void
 }
 
@@ -77,7 +77,7 @@ type Watching = {
 export function watchCertificatePair ({ files, current, use, log, now, every }: Watching): Renewal {
   let used = current
   let reported = ''
-  async function look (): Promise<void> {
+  async function check (): Promise<void> {
     try {
       const pair = await readCertificatePair(files)
       if (pair.cert === used.cert && pair.key === used.key) return
@@ -95,10 +95,10 @@ export function watchCertificatePair ({ files, current, use, log, now, every }: 
     }
   }
   const timer = setInterval(() => {
-    void look()
+    void check()
   }, every).unref()
   return {
-    look,
+    check,
     stop: () => {
       clearInterval(timer)
     }

@@ -112,13 +112,13 @@ await t.test('a renewed certificate is used for the next connection, without a r
     every: 20
   })
   t.teardown(renewal.stop)
-  await renewal.look()
+  await renewal.check()
   t.same([used, told], [[], []], 'the same files are no renewal')
 
   const next = await authority.issue('127.0.0.1')
   write({ cert: next.cert })
-  await renewal.look()
-  await renewal.look()
+  await renewal.check()
+  await renewal.check()
   t.same(used, [], 'a certificate whose key is not there yet')
   has(t, told, [/cannot be used together \(key values mismatch\)/], 'is told once')
   write({ key: next.key })
@@ -140,12 +140,12 @@ await t.test('a renewed certificate is used for the next connection, without a r
     ]
   ] as const) {
     write(broken)
-    await renewal.look()
+    await renewal.check()
     contains(t, told.at(-1), sentence)
   }
   time = new Date(Date.now() + 20 * 365 * 24 * 3600 * 1000)
   write(await authority.issue('127.0.0.1'))
-  await renewal.look()
+  await renewal.check()
   contains(t, told.at(-1), /has expired/)
   t.equal(used.length, 1, 'the one before stays in use')
 })

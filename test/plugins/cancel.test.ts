@@ -233,7 +233,7 @@ for (const [what, { times, reported: { status, error, message }, ends, requested
   await t.test(`a vendor that ${what}`, async (t) => {
     const id = await posted()
     const paid = await credits()
-    Object.assign(vendor, { asked: [] })
+    Object.assign(vendor, { requested: [] })
     let answer: Answer | undefined
     for (const time of times) {
       Object.assign(vendor, { cancel: [...time.cancel], status: [...time.status ?? []] })
@@ -261,7 +261,7 @@ await t.test('of two that cancel at once one asks the vendor, and the other is t
   const id = await posted()
   const gate = createGate()
   Object.assign(vendor, {
-    asked: [],
+    requested: [],
     status: [],
     cancel: [async () => {
       await gate.pass()
@@ -294,7 +294,7 @@ await t.test('a cancellation whose process has died is in doubt once its lease i
   has(t, await events(id, 'cancel_unknown'), [{ actor: { kind: 'system' }, facts: { message: /not known whether/ } }])
   t.equal((await polledAt(id))?.getTime(), 0)
   t.equal((await read(id)).status, 'succeeded')
-  Object.assign(vendor, { asked: [], cancel: [fails(refused('gone', 'There is no such letter.'))], status: [says('back')] })
+  Object.assign(vendor, { requested: [], cancel: [fails(refused('gone', 'There is no such letter.'))], status: [says('back')] })
   has(t, await cancel(id), { status: 200, body: { steps: [{ deliveryStatus: 'cancelled' }] } })
 })
 

@@ -227,7 +227,7 @@ const conduct: Record<string, {
 for (const [what, { times, reported: { status, error, message }, ends, sent }] of Object.entries(conduct)) {
   await t.test(`a platform that ${what}`, async (t) => {
     const id = await invoiced()
-    Object.assign(platform, { told: [] })
+    Object.assign(platform, { reported: [] })
     let answer: Answer | undefined
     for (const { say: conduct = [], lookup = [], later = 0 } of times) {
       Object.assign(platform, { say: [...conduct], lookup: [...lookup] })
@@ -246,7 +246,7 @@ for (const [what, { times, reported: { status, error, message }, ends, sent }] o
 
 await t.test('what a process has left behind is looked for before it is said again', async (t) => {
   const id = await invoiced()
-  Object.assign(platform, { say: [lost], told: [], lookup: [found] })
+  Object.assign(platform, { say: [lost], reported: [], lookup: [found] })
   await say(id, paid)
   // As where the process has ended after the call.
   await rewrite(sql`delete from events where dispatch_id = ${id} and kind = 'say_unknown'`)
@@ -386,7 +386,7 @@ await t.test('who else works on the dispatch goes first', async (t) => {
 })
 
 await t.test('what cannot be said is refused, and nothing is sent', async (t) => {
-  Object.assign(platform, { told: [] })
+  Object.assign(platform, { reported: [] })
   const id = await invoiced()
   const refusals = async (body: object): Promise<unknown> => {
     const { status, body: { error, details } } = await say(id, body)

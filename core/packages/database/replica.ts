@@ -56,7 +56,7 @@ export function followReplica ({ lag, onChange }: ReplicaOptions, { primary, rep
     if (state !== before) onChange(why === undefined ? { used: true } : { used: false, why })
   }
 
-  async function look (): Promise<void> {
+  async function check (): Promise<void> {
     const at = performance.now()
     const [{ rows: [mark] }, { rows: [found] }] = await Promise.all([written.execute(primary.vital), replayed.execute(replica.queries)])
     if (mark === undefined || found?.cluster !== mark.cluster || found.reached === null) {
@@ -71,7 +71,7 @@ export function followReplica ({ lag, onChange }: ReplicaOptions, { primary, rep
   }
 
   const lookNow = (): void => {
-    looking ??= look().catch((error: unknown) => {
+    looking ??= check().catch((error: unknown) => {
       become(whyUnusable(error))
     }).finally(() => {
       looking = undefined

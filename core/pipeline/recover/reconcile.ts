@@ -69,8 +69,8 @@ async function conclude (
   const { stepId } = step
   if (!('settlement' in learnt) || learnt.settlement.outcome === 'uncertain') {
     const { after, last } = reconcileScheduleOf(step, step.state.looks + 1)
-    const look = { after: 'later' in learnt ? Math.min(after, learnt.later ?? after) : after, last }
-    return postponeReconciliation(dependencies.database, { companyId, dispatchId, stepId, runId, error: uncertainError, look })
+    const reconciliation = { after: 'later' in learnt ? Math.min(after, learnt.later ?? after) : after, last }
+    return postponeReconciliation(dependencies.database, { companyId, dispatchId, stepId, runId, error: uncertainError, reconciliation })
   }
   const { settlement } = learnt
   const actor = { kind: 'system' } as const
@@ -110,7 +110,7 @@ async function learn (dependencies: StepDependencies, run: Run, step: Step, sinc
   if (remembers && !isAmongLost(step)) return await repeatCall(dependencies, run, step)
   const context = await contextOf(dependencies, run, step)
   if (by.provider.verbs[service]?.lookup !== undefined) {
-    const learnt = await look(dependencies, run, step, { context, since, counts: missCountsAfter(offered) })
+    const learnt = await lookUpOutcome(dependencies, run, step, { context, since, counts: missCountsAfter(offered) })
     return isAmongLost(step) && !('settlement' in learnt && learnt.settlement.outcome === 'accepted') ? {} : learnt
   }
   return prepares === true && context.resources.checkpoint.id === undefined ? neverBegun(step) : {}
@@ -129,7 +129,7 @@ function neverBegun ({ state: { restored } }: CallableStep): Learnt {
 type Looking = { context: CallContext, since: SecondsUncertain, counts: number }
 
 /** Asks the vendor by `lookup`. Its "not found" counts only `counts` seconds after the last call. */
-async function look (
+async function lookUpOutcome (
   dependencies: StepDependencies,
   run: Run,
   step: CallableStep,

@@ -141,12 +141,12 @@ export async function followSaying (
     await endOf(dependencies, { record, found, statusId }, is === 'there' ? 'said' : 'not_said', how)
     return is === 'there' ? 'open' : 'over'
   })
-  if (end === 'over' || look + 1 >= looks.length) return
+  if (end === 'over' || look + 1 >= pollDelays.length) return
   await dependencies.database.company(companyId, (queries) => addJobs(queries, lookLater(dependencies, found.step, statusId, look + 1)))
 }
 
 /** Seconds after which it is asked what became of something that was said. */
-const looks = [15 * 60, 3600, 24 * 3600] as const
+const pollDelays = [15 * 60, 3600, 24 * 3600] as const
 
 function lookLater (
   { jobs }: { jobs: PipelineJobs },
@@ -154,7 +154,7 @@ function lookLater (
   statusId: string,
   look = 0
 ): PreparedJobs {
-  return jobs.saying({ companyId, dispatchId, statusId, look }, looks[look] ?? 0)
+  return jobs.saying({ companyId, dispatchId, statusId, look }, pollDelays[look] ?? 0)
 }
 
 type How = { message?: string, remoteId?: string }

@@ -10,7 +10,7 @@ const [second, minute, hour, day] = [1, 60, 3600, 24 * 3600]
 const retries = [2 * second, 10 * second, minute, 5 * minute, 30 * minute, 2 * hour]
 
 /** Seconds after which an uncertain step is reconciled; then daily, for as long as its price stays held. */
-const looks = [10 * second, minute, 5 * minute, hour] as const
+const reconcileDelays = [10 * second, minute, 5 * minute, hour] as const
 
 /** Seconds for which an uncertain step is reconciled and its price stays held. */
 const uncertain = 7 * day
@@ -36,12 +36,12 @@ function jitterOf (stepId: string): number {
 }
 
 /** Seconds until the first reconciliation of a step whose process was lost. */
-export const firstReconcileDelay = looks[0]
+export const firstReconcileDelay = reconcileDelays[0]
 
 /** When an uncertain step is reconciled next. After the last time it waits for a person, and its price is released. */
 export function reconcileScheduleOf (step: Step, done = step.state.looks): ReconcileSchedule {
   if (!isCallable(step) || !canTell(step.by.provider.manifest.services[step.service])) return { after: uncertain, last: uncertain }
-  return { after: looks[done] ?? hour + day * (done - looks.length + 1), last: uncertain }
+  return { after: reconcileDelays[done] ?? hour + day * (done - reconcileDelays.length + 1), last: uncertain }
 }
 
 /** Whether the outcome of a request can be found: by its idempotency key, by `lookup`, or by a checkpoint that was not reached. */

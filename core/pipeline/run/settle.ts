@@ -138,8 +138,12 @@ function followingOf (
   const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step))
     ? retryDelayOf({ stepId: step.stepId, tries: step.state.tries, asked: settlement.error.retryAfter })
     : undefined
-  const look = settlement.outcome === 'uncertain' ? reconcileScheduleOf(step) : undefined
-  const next = { detached: run.detached, ...(again === undefined ? {} : { tryAfter: again }), ...(look === undefined ? {} : { look }) }
+  const reconciliation = settlement.outcome === 'uncertain' ? reconcileScheduleOf(step) : undefined
+  const next = {
+    detached: run.detached,
+    ...(again === undefined ? {} : { tryAfter: again }),
+    ...(reconciliation === undefined ? {} : { reconciliation })
+  }
   if (again !== undefined) {
     return isOffPath(step)
       ? { ...next, jobs: [dependencies.jobs.deferred(run, step, again)] }

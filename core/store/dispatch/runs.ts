@@ -308,11 +308,11 @@ export async function recoverDispatch (
  */
 export async function postponeReconciliation (
   database: Database,
-  { companyId, dispatchId, stepId, runId, error, look }: DispatchRef & {
+  { companyId, dispatchId, stepId, runId, error, reconciliation }: DispatchRef & {
     stepId: string
     runId: string
     error: StepError
-    look: ReconcileSchedule
+    reconciliation: ReconcileSchedule
   }
 ): Promise<void> {
   await callFunction(database, 'postpone_reconciliation', {
@@ -321,8 +321,8 @@ export async function postponeReconciliation (
     step_id: stepId,
     run_id: runId,
     error,
-    look_after: look.after,
-    look_last: look.last
+    look_after: reconciliation.after,
+    look_last: reconciliation.last
   })
 }
 

@@ -68,14 +68,14 @@ export type Settlement =
  * What follows a settlement. `status`: the new status of the dispatch; with `running` the run continues, else its lease ends. Without it
  * the step is deferred, and the dispatch keeps its status. `next`: the provider that is tried now; the run continues, and the price stays
  * held. `tryAfter`: seconds until the step is tried again by itself; its price stays
- * held until then. `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` runs
+ * held until then. `reconciliation`: when it is looked up again. `detached`: no client waits for the end. `jobs` are added and `also` runs
  * in the same transaction; so does `tell`, where no client waits and the dispatch is `addressed` or its company has endpoints or a feed.
  */
 export type SettlementFollowUp = {
   status?: DispatchStatus
   next?: StepCandidate
   tryAfter?: number
-  look?: ReconcileSchedule
+  reconciliation?: ReconcileSchedule
   detached?: boolean
   jobs?: readonly PreparedJobs[]
   also?: TransactionHook
@@ -131,7 +131,7 @@ type StepToSettle = RunStepRef & { actor: EventActor, kind?: EventKind, facts?: 
 function settledRow (
   { companyId, dispatchId, stepId, runId, actor, from = open, ...step }: StepToSettle,
   settlement: Settlement,
-  { status, next, tryAfter, look, detached = false, jobs = [] }: SettlementFollowUp
+  { status, next, tryAfter, reconciliation, detached = false, jobs = [] }: SettlementFollowUp
 ) {
   const { outcome } = settlement
   const [response, error] = settlement.outcome === 'accepted' ? [settlement.response, null] : [null, settlement.error]
@@ -157,8 +157,8 @@ function settledRow (
     status,
     detached,
     try_after: tryAfter,
-    look_after: look?.after,
-    look_last: look?.last,
+    look_after: reconciliation?.after,
+    look_last: reconciliation?.last,
     next,
     jobs,
     untold: false

@@ -195,7 +195,7 @@ await t.test('a deferred step that is looked at no more holds nothing, and takes
       stepId: given,
       runId,
       error: { word: 'outcome_unknown', message: 'Unknown.' },
-      look: { after: 0, last: 0 }
+      reconciliation: { after: 0, last: 0 }
     })
   }
   await giveUp(deferredId)

@@ -9,9 +9,9 @@ import { waitingClient } from './waiting-client.ts'
  */
 export type UnknownSecrets = {
   /** Runs a look-up when it is the turn of its address. */
-  inTurn: <Found>(address: string, look: () => Promise<Found>) => Promise<Found>
+  inTurn: <Found>(address: string, lookup: () => Promise<Found>) => Promise<Found>
   /** Looks up a secret by its digest: at once where it was found here before, otherwise in turn. */
-  find: <Found>(digest: Buffer, address: string, look: (digest: Buffer) => Promise<Found | undefined>) => Promise<Found | undefined>
+  find: <Found>(digest: Buffer, address: string, lookup: (digest: Buffer) => Promise<Found | undefined>) => Promise<Found | undefined>
   /** A secret that has just been made here is known. */
   learn: (digest: Buffer) => void
 }
@@ -39,12 +39,12 @@ export function createUnknownSecrets (): UnknownSecrets {
     full: () =>
       new DispatchError('rate_limited', 'Too many unknown credentials are being looked up: try again in a second.', { retryAfter: 1 })
   })
-  const inTurn: UnknownSecrets['inTurn'] = (address, look) => semaphore.run(clientKeyOf(address), look, waitingClient()?.gone)
+  const inTurn: UnknownSecrets['inTurn'] = (address, lookup) => semaphore.run(clientKeyOf(address), lookup, waitingClient()?.gone)
   return {
     inTurn,
-    async find (digest, address, look) {
+    async find (digest, address, lookup) {
       const name = nameOf(digest)
-      const found = known.has(name) ? await look(digest) : await inTurn(address, () => look(digest))
+      const found = known.has(name) ? await lookup(digest) : await inTurn(address, () => lookup(digest))
       if (found === undefined) known.delete(name)
       else known.set(name, true)
       return found

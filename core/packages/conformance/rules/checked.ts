@@ -34,7 +34,7 @@ export async function checkedCases (subject: ProviderUnderTest): Promise<Case[]>
   const missing = checks.some(succeeds)
     ? []
     : [judged('checked', 'credentials that work', ['There is none: write fixtures/check.ok.json.'])]
-  return [...missing, ...await askedCases(subject, 'checked', checks)]
+  return [...missing, ...await requestedCases(subject, 'checked', checks)]
 }
 
 /** Runs the suggestions for each setting that has some, and attacks every request of those that succeed. */
@@ -51,7 +51,7 @@ export async function suggestedCases (subject: ProviderUnderTest): Promise<Case[
     .map((setting) =>
       judged('suggested', `suggestions for "${setting}"`, [`There is none with values: write fixtures/suggest.${setting}.json.`])
     )
-  return [...strays, ...missing, ...await askedCases(subject, 'suggested', suggests.filter(isDeclared))]
+  return [...strays, ...missing, ...await requestedCases(subject, 'suggested', suggests.filter(isDeclared))]
 }
 
 function succeeds ({ fixture: { result } }: Requested): boolean {
@@ -62,7 +62,7 @@ function showsSome ({ fixture: { result: { result, values = [] } } }: Named<Sugg
   return result === 'ok' && values.length > 0
 }
 
-async function askedCases (subject: ProviderUnderTest, rule: Rule, all: readonly Requested[]): Promise<Case[]> {
+async function requestedCases (subject: ProviderUnderTest, rule: Rule, all: readonly Requested[]): Promise<Case[]> {
   const reported = await inTurn(all, async (named) => judged(rule, named.name, faultsOf(named, await run(subject, named))))
   const attacked = await inTurn(all.filter(succeeds), (named) => attackedCases(subject, rule, named))
   return [...reported, ...attacked.flat()]

@@ -149,12 +149,12 @@ function readersOf (definition: unknown): EventReaders {
 function boundVerbs (service: unknown): Partial<Record<string, Verb>> {
   return Object.fromEntries(verbNames.flatMap((name) => {
     const verb = field(service, name)
-    return isVerb(verb) ? [[name, onlyAsked(verb.bind(service))]] : []
+    return isVerb(verb) ? [[name, onlyRequested(verb.bind(service))]] : []
   }))
 }
 
 /** A verb that is given its request and its context, and nothing of who calls. */
-function onlyAsked (verb: Verb): Verb {
+function onlyRequested (verb: Verb): Verb {
   return (request, context) => verb(request, context)
 }
 

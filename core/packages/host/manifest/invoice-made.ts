@@ -33,7 +33,7 @@ export const withoutErrors = { error: Type.Optional(Type.Null()), errors: Type.O
  * Refuses a draft that the vendor has made otherwise than the data say (`made_otherwise`): with another total, or under another number,
  * as far as it tells them. What is issued otherwise needs a person.
  */
-export function requireAsWanted (
+export function requireAsRequested (
   made: { total?: string | number | undefined, number?: string | null | undefined, isDraft: boolean },
   { total, number = '' }: Pick<Invoice, 'total' | 'number'>,
   vendor: string

@@ -25,7 +25,7 @@ export type Alerts = {
   /** Sends a trial message by each way at once. Throws `conflict` where it was tried within the last minute. */
   attempt: (author: AuditAuthor, alertId: string) => Promise<TrialView | undefined>
   /** Looks whether conditions are met, each at most once a minute, in whichever process comes first. */
-  look: () => Promise<void>
+  check: () => Promise<void>
   /** Sends what is to be sent by mail and to chats. */
   send: () => Promise<void>
 }
@@ -193,7 +193,7 @@ export function createAlerts (options: Options): Alerts {
 
     attempt: attempt(options),
 
-    async look () {
+    async check () {
       for (let taken = await takeAlerts(database, together); taken.length > 0; taken = await takeAlerts(database, together)) {
         for (const row of taken) {
           // What fails is looked at again in a minute, and keeps nobody else waiting.
@@ -209,8 +209,8 @@ export function createAlerts (options: Options): Alerts {
 }
 
 /** Looks and sends every 15 seconds. */
-export function workOnAlerts ({ look, send }: Alerts, log: Log): AsyncDisposable {
-  const looking = runEvery(lookEvery, look, (err) => {
+export function workOnAlerts ({ check, send }: Alerts, log: Log): AsyncDisposable {
+  const looking = runEvery(lookEvery, check, (err) => {
     log.warn({ err }, 'alerts were not looked at')
   })
   const sending = runEvery(lookEvery, send, (err) => {

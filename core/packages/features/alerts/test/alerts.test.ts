@@ -74,7 +74,7 @@ const two = [worker(), worker()] as const
 /** Both look and send at the same time, a minute later. */
 async function look (minutes = 1.1): Promise<void> {
   later(minutes)
-  await Promise.all(two.map((one) => one.look()))
+  await Promise.all(two.map((one) => one.check()))
   await Promise.all(two.map((one) => one.send()))
 }
 

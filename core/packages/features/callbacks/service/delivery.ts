@@ -53,7 +53,7 @@ type Options = {
 /** Delivers callbacks, each at least once. A job says only whose turn it is; the table says what is due. */
 export function createDelivery ({ database, queue, network, signing, outbox, log, now, random = Math.random }: Options): Delivery {
   function endOf (posted: ReceiverAnswer, tries: number, milliseconds: number): AttemptEnd {
-    const reported = toldOf(posted, milliseconds)
+    const reported = attemptOf(posted, milliseconds)
     const { outcome } = reported
     if (outcome !== 'failed') return { ...reported, state: outcome }
     const pause = callbackRetryDelays[tries]
@@ -72,14 +72,18 @@ export function createDelivery ({ database, queue, network, signing, outbox, log
     if (end.state === 'pending') {
       await queue.send('callback', [callbackJob({ companyId, toEndpoint: endpointId !== null }, callbackId, end.after)])
     }
-    await settleCallback(database, claimed, end, (queries, failing) => tellOf(queries, companyId, failing))
+    await settleCallback(database, claimed, end, (queries, failing) => notifyFailing(queries, companyId, failing))
     observe('callback', { outcome: end.outcome, seconds: end.milliseconds / 1000 })
     log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds },
       'callback sent')
   }
 
   /** Tells a company of an endpoint that fails. */
-  async function tellOf (queries: OwnerQueries, companyId: number, { type, failingSince, ...endpoint }: FailingEndpoint): Promise<void> {
+  async function notifyFailing (
+    queries: OwnerQueries,
+    companyId: number,
+    { type, failingSince, ...endpoint }: FailingEndpoint
+  ): Promise<void> {
     const url = await notifyUrlOf(queries, companyId)
     const data = { companyId, ...endpoint, failingSince: failingSince.toISOString() }
     await outbox.tell(queries, companyId, { type, data, ...(url === null ? {} : { url }) })
@@ -128,7 +132,7 @@ export function callbackJob ({ companyId, toEndpoint }: DueCallbacks, key: strin
 }
 
 /** What one request to a receiver came to. */
-export function toldOf (
+export function attemptOf (
   posted: ReceiverAnswer,
   milliseconds: number
 ): { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number } {

@@ -8,7 +8,7 @@ import { addressProblems, type Guard, type Network, postToTenant } from '@dispat
 import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest,
   removeEndpoint } from '../store/endpoints.ts'
 import { validAt } from '../store/secrets.ts'
-import { callbackJob, toldOf } from './delivery.ts'
+import { attemptOf, callbackJob } from './delivery.ts'
 import type { Signing } from './signing.ts'
 
 /** The most endpoints of a company. */
@@ -102,7 +102,7 @@ export function createCallbackEndpoints ({ database, queue, network, guard, sign
       const headers = await signing.sign({ companyId, endpointId, secrets: row.secrets }, message)
       const begun = performance.now()
       const posted = await postToTenant(network.transport, { url: row.url, body: message.body, headers, now: now() })
-      return toldOf(posted, Math.round(performance.now() - begun))
+      return attemptOf(posted, Math.round(performance.now() - begun))
     }
   }
 }

@@ -16,8 +16,8 @@ export async function listEvents (
   companyId: number,
   { after = '0', limit }: { after?: string | undefined, limit: number }
 ): Promise<EventsView> {
-  const { since, last, events } = await readFeed(database, companyId, { after: placeOf(after), limit: limit + 1 })
-  if (placeOf(after) > last) throw unknownId(`The newest event of the company has the id ${last}.`)
+  const { since, last, events } = await readFeed(database, companyId, { after: positionOf(after), limit: limit + 1 })
+  if (positionOf(after) > last) throw unknownId(`The newest event of the company has the id ${last}.`)
   return {
     since: since.toISOString(),
     data: events.slice(0, limit).map(({ position, body }) => ({ id: String(position), body: JSON.parse(body) as Body })),
@@ -29,8 +29,8 @@ export async function listEvents (
 export async function beginning (database: Database, companyId: number, after: string | undefined): Promise<number> {
   const { last } = await readFeed(database, companyId, { after: 0, limit: 0 })
   if (after === undefined) return last
-  if (placeOf(after) > last) throw unknownId(`The newest event of the company has the id ${last}.`)
-  return placeOf(after)
+  if (positionOf(after) > last) throw unknownId(`The newest event of the company has the id ${last}.`)
+  return positionOf(after)
 }
 
 type Following = { database: Database, follow: FollowFeed, failed: (error: unknown) => void }
@@ -71,7 +71,7 @@ export function sendEvents (
   }
 }
 
-function placeOf (id: string): number {
+function positionOf (id: string): number {
   if (!eventId.test(id)) throw unknownId('The id of an event has up to 15 digits.')
   return Number(id)
 }

@@ -2,7 +2,7 @@ import type { Log } from '@dispatch/common'
 import { createPoll, pollInterval } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
-import { readLastPlaces } from '../store/event-feeds.ts'
+import { readLastPositions } from '../store/event-feeds.ts'
 
 /**
  * Follows the feed of a company: told is the highest place of its events, at each look. Without a feed nothing is told. Answers the
@@ -17,7 +17,7 @@ export const feeds = token<FollowFeed>('feeds')
  * next one follows.
  */
 export function createFeeds ({ database, log }: { database: Database, log: Log }): FollowFeed {
-  return createPoll((ids: readonly number[]) => readLastPlaces(database, ids), {
+  return createPoll((ids: readonly number[]) => readLastPositions(database, ids), {
     pause: pollInterval,
     failed: (err) => log.warn({ err }, 'feeds of events cannot be read; the next look follows')
   })

@@ -2,7 +2,7 @@ import type { AttemptOutcome, CallbackState } from '@dispatch/contract'
 import { addSeconds, asOwner, type CompanyQueries, type Database, type OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import { stopWaiting } from './endpoints.ts'
-import { type FailingEndpoint, isToBeTold, noteFailing } from './failing-endpoints.ts'
+import { type FailingEndpoint, isNotificationDue, noteFailing } from './failing-endpoints.ts'
 import { hostOf } from './outbox.ts'
 import { secretsOfCompany } from './secrets.ts'
 import type { SigningSecret } from './tables.ts'
@@ -123,7 +123,7 @@ export async function settleCallback (
   await database.company(companyId, async (queries) => {
     if (endpointId === null) return recordAttempt(queries, attempt, { ...end, now: database.now })
     const delivered = end.outcome === 'delivered'
-    const isDue = !delivered && await isToBeTold(database, queries, { companyId, endpointId })
+    const isDue = !delivered && await isNotificationDue(database, queries, { companyId, endpointId })
     // Before any endpoint, as whoever tells a company of something does.
     if (isDue) await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
     // Then the endpoint, as whoever disables it locks it before its callbacks.

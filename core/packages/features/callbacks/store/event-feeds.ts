@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type CallbackBody, callbackBody, type NotifiedEvent } from './event-bodies.ts'
 
 /** The most events of a company that get their places at once. */
-const maxPlaced = 1_000
+const maxPositioned = 1_000
 
 /** Adds an event to the feed of its company, in the transaction that records it. Does nothing where the company has no feed. */
 export async function noteFeedEvent (queries: OwnerQueries, event: NotifiedEvent & { companyId: number }): Promise<void> {
@@ -34,7 +34,7 @@ export async function readFeed (
   { after, limit }: { after: number, limit: number }
 ): Promise<FeedPart> {
   return database.company(companyId, async (queries) => {
-    await placeEvents(queries, [companyId])
+    await positionEvents(queries, [companyId])
     const feed = await findFeed(queries, companyId) ?? await openFeed(queries, companyId, database)
     const { rows: events } = await sql<FeedEvent>`select position::float8 as position, body from feed_events
       where company_id = ${companyId} and position > ${after} order by feed_events.position limit ${limit}`.execute(queries)
@@ -43,9 +43,9 @@ export async function readFeed (
 }
 
 /** The highest place of each of these feeds, once all that has committed has one. */
-export async function readLastPlaces ({ owner }: Pick<Database, 'owner'>, companyIds: readonly number[]): Promise<Map<number, number>> {
+export async function readLastPositions ({ owner }: Pick<Database, 'owner'>, companyIds: readonly number[]): Promise<Map<number, number>> {
   return owner.transaction().execute(async (queries) => {
-    await placeEvents(queries, companyIds)
+    await positionEvents(queries, companyIds)
     const { rows } = await sql<{ companyId: number, last: number }>`select company_id as "companyId", last::float8 as last from event_feeds
       where company_id = any (${companyIds}::integer[])`.execute(queries)
     return new Map(rows.map(({ companyId, last }) => [companyId, last]))
@@ -56,7 +56,7 @@ export async function readLastPlaces ({ owner }: Pick<Database, 'owner'>, compan
  * Gives a place to each event that has none. Who inserts waits for nobody, so events commit in another order than they were inserted. A
  * place is given only to what has committed, by one at a time, each above all before it: who reads on after a place misses nothing.
  */
-async function placeEvents (queries: OwnerQueries, companyIds: readonly number[]): Promise<void> {
+async function positionEvents (queries: OwnerQueries, companyIds: readonly number[]): Promise<void> {
   const { rows } = await sql`select company_id from event_feeds where company_id = any (${companyIds}::integer[])
     and exists (select from feed_events where feed_events.company_id = event_feeds.company_id and position is null)
     order by company_id for no key update`.execute(queries)
@@ -67,7 +67,7 @@ async function placeEvents (queries: OwnerQueries, companyIds: readonly number[]
       select entry, company_id, last + row_number() over (partition by company_id order by entry) as place
       from event_feeds cross join lateral (
         select entry from feed_events where feed_events.company_id = event_feeds.company_id and position is null
-        order by entry limit ${maxPlaced}
+        order by entry limit ${maxPositioned}
       ) as fresh
       where company_id = any (${companyIds}::integer[])
     ), placed as (

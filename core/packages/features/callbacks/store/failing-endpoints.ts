@@ -20,7 +20,11 @@ const isOverdue = ({ now }: Database): RawBuilder<boolean> =>
 const days = (count: number): RawBuilder<unknown> => sql`make_interval(days => ${count})`
 
 /** Whether the company is to be told of an endpoint that has failed for days. */
-export async function isToBeTold (database: Database, queries: CompanyQueries, { companyId, endpointId }: EndpointRef): Promise<boolean> {
+export async function isNotificationDue (
+  database: Database,
+  queries: CompanyQueries,
+  { companyId, endpointId }: EndpointRef
+): Promise<boolean> {
   const { rows } = await sql`select from callback_endpoints where company_id = ${companyId} and endpoint_id = ${endpointId}
     and ${isOverdue(database)}`.execute(queries)
   return rows.length > 0

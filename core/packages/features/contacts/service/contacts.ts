@@ -3,13 +3,13 @@ import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { ContactBody, ContactView, OwnDetails } from '../contract/contacts.ts'
-import { addContact, changeContact, type ContactRow, type ContactsWanted, listContacts, maxContacts, readContact, readOwnDetails,
+import { addContact, changeContact, type ContactFilter, type ContactRow, listContacts, maxContacts, readContact, readOwnDetails,
   removeContact, writeOwnDetails } from '../store/contacts.ts'
 
 /** Contacts of companies, and who these are on their documents. Who changes them does so for their own company. */
 export type Contacts = {
   /** By name. */
-  list: (companyId: number, desired: ContactsWanted) => Promise<ContactView[]>
+  list: (companyId: number, desired: ContactFilter) => Promise<ContactView[]>
   /** Throws `not_found`. */
   read: (companyId: number, id: string) => Promise<ContactView>
   /** Throws `conflict` where the company has as many as it can keep. */

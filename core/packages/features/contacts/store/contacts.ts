@@ -23,7 +23,7 @@ export type ContactRow = Selectable<Tables['contacts']>
 export type Change = { author: AuditAuthor, at: Date }
 
 /** Which contacts are wanted: those with a text in their name, person or e-mail address, behind one of them. */
-export type ContactsWanted = { q?: string, limit: number, after?: string }
+export type ContactFilter = { q?: string, limit: number, after?: string }
 
 /** How many contacts a company keeps. */
 export const maxContacts = 10_000
@@ -34,7 +34,7 @@ const columns = ['company_id', 'contact_id', 'name', 'details', 'created_at', 'u
 export async function listContacts (
   database: Database,
   companyId: number,
-  { q = '', limit, after }: ContactsWanted
+  { q = '', limit, after }: ContactFilter
 ): Promise<ContactRow[]> {
   const pattern = `%${q.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
   return database.reading(companyId,

@@ -89,12 +89,12 @@ type Period = Pick<ReportRow, 'kind' | 'period_start' | 'period_end'>
 
 /** What is reported next of a period: the first report, or a correction where one was sent, or may have been. */
 export async function nextType (queries: CompanyQueries, companyId: number, period: Period): Promise<ReportRow['type']> {
-  return (await listAsked(queries, companyId, period)).length > 0 ? 'RE' : 'IN'
+  return (await listRequested(queries, companyId, period)).length > 0 ? 'RE' : 'IN'
 }
 
 /** The ids of the invoices in the newest report of a period that was sent, or may have been. */
 export async function readCounted (queries: CompanyQueries, companyId: number, period: Period): Promise<readonly string[]> {
-  const newest = (await listAsked(queries, companyId, period)).toSorted((one, other) => one.report_id < other.report_id ? 1 : -1)[0]
+  const newest = (await listRequested(queries, companyId, period)).toSorted((one, other) => one.report_id < other.report_id ? 1 : -1)[0]
   if (newest === undefined) return []
   const row = await tablesIn(queries).selectFrom('e_reports').select('counted').where('company_id', '=', companyId)
     .where('report_id', '=', newest.report_id).executeTakeFirst()
@@ -143,7 +143,7 @@ export async function removeOldDrafts ({ owner }: Database, before: Date): Promi
 }
 
 /** Those of a period that were sent, or may have been, and are not certainly refused. */
-async function listAsked (queries: CompanyQueries, companyId: number, period: Period): Promise<SummaryRow[]> {
+async function listRequested (queries: CompanyQueries, companyId: number, period: Period): Promise<SummaryRow[]> {
   const rows = await withDispatch(queries).where('e_reports.company_id', '=', companyId).where('kind', '=', period.kind)
     .where('period_start', '=', period.period_start).where('period_end', '=', period.period_end).execute()
   return rows.filter((row) => isRequested(row) && !isOver(row))
@@ -176,7 +176,7 @@ export async function askFor (
     const found = await tablesIn(queries).selectFrom('e_reports').select('asked_at').where('company_id', '=', companyId)
       .where('report_id', '=', reportId).executeTakeFirst()
     if (found === undefined) return 'gone'
-    const requested = await listAsked(queries, companyId, row)
+    const requested = await listRequested(queries, companyId, row)
     // The ids begin with their time.
     if (requested.some(({ report_id: other }) => other > reportId)) return 'other'
     if (found.asked_at !== null) return 'asked'

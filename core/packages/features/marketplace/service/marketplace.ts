@@ -62,7 +62,7 @@ export type MarketplaceOptions = Trying & { keyring: Keyring, log: Log, follow: 
  */
 export function createMarketplace (options: MarketplaceOptions): Marketplace {
   const { database, catalogs, sandbox } = options
-  const look = createPreview(catalogs)
+  const preview = createPreview(catalogs)
   return {
     list: async () => withOffers(await listAdapters(database), await catalogs.known()),
 
@@ -80,7 +80,7 @@ export function createMarketplace (options: MarketplaceOptions): Marketplace {
       // What an adapter that is installed could reach here.
       gaps: known.adapter === undefined ? [] : (await sandbox()).state().gaps,
       unserved: await unservedBy(options, known),
-      preview: await look(known)
+      preview: await preview(known)
     }),
 
     async refresh (stamp) {

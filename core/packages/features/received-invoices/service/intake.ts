@@ -18,7 +18,7 @@ import { asService, readStored } from './received.ts'
 /** Takes in what has come, and removes what has been kept for long enough. Several processes may do so at once. */
 export type Intake = {
   /** Asks the providers what has come, each once in five minutes. */
-  look: () => Promise<void>
+  poll: () => Promise<void>
   /** Fetches and reads the files of what was listed. */
   fetch: () => Promise<void>
   sweep: () => Promise<void>
@@ -176,7 +176,7 @@ export function createIntake (options: Options): Intake {
   const { database } = options
 
   return {
-    look: () =>
+    poll: () =>
       each(options, () => takeReceptions(database, atOnce), (row) => lookAt(options, row), 'a provider could not be asked for e-invoices'),
     fetch: () =>
       each(options, () => takeInvoices(database, atOnce), (row) => fetchOne(options, row),
@@ -202,13 +202,13 @@ function isRefused (error: unknown): boolean {
 }
 
 /** Looks, fetches and follows every 15 seconds, and removes every hour. */
-export function workOnReceived ({ look, fetch, sweep }: Intake, { follow }: Pick<Answers, 'follow'>, log: Log): AsyncDisposable {
+export function workOnReceived ({ poll, fetch, sweep }: Intake, { follow }: Pick<Answers, 'follow'>, log: Log): AsyncDisposable {
   const repeated = (milliseconds: number, work: () => Promise<void>, what: string) =>
     runEvery(milliseconds, work, (err) => {
       log.warn({ err }, what)
     })
   const tasks = [
-    repeated(every, look, 'providers were not asked for e-invoices'),
+    repeated(every, poll, 'providers were not asked for e-invoices'),
     repeated(every, fetch, 'files of received e-invoices were not fetched'),
     repeated(every, follow, 'what became of statuses of received e-invoices was not found out'),
     repeated(sweepEvery, sweep, 'expired e-invoices could not be removed')

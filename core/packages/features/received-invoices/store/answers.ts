@@ -11,9 +11,9 @@ export async function listAnswers (queries: Database['owner'], { companyId, rece
 }
 
 /** Seconds after which it is asked what became of something that was said. */
-const looks = [15 * 60, 3600, 24 * 3600] as const
+const pollDelays = [15 * 60, 3600, 24 * 3600] as const
 const nextLook = (now: Database['now'], count: number) => {
-  const seconds = looks[count]
+  const seconds = pollDelays[count]
   return seconds === undefined ? sql<null>`null` : sql<Date>`${now} + interval '1 second' * ${seconds}`
 }
 

@@ -114,7 +114,7 @@ const two = [worker(), worker()] as const
 /** Both look and fetch at the same time, some minutes later. */
 async function takeIn (minutes = 6): Promise<void> {
   later(minutes)
-  await Promise.all(two.map((one) => one.look()))
+  await Promise.all(two.map((one) => one.poll()))
   await Promise.all(two.map((one) => one.fetch()))
 }
 
@@ -237,7 +237,7 @@ await t.test('a page of a hundred is read on; a platform that is away loses noth
   await takeIn()
   has(t, await send('GET', '/api/v1/e-invoices/receptions', {}, admin), { body: { data: [{ problem: /./ }] } })
   later(20)
-  await two[0].look()
+  await two[0].poll()
   const rows = await tablesIn(owner).selectFrom('received_invoices').select(['remote_id']).where('state', '=', 'fetching').execute()
   t.equal(rows.length, 130, 'all are listed')
   // A process takes some and ends.
@@ -263,7 +263,7 @@ await t.test('a file that is away comes later; one that is too large, or never c
   has(t, await list(admin, '?state=readable'), [{ remoteId: 'away' }])
   comes('gone', fileOf('F-2'))
   later(6)
-  await two[0].look()
+  await two[0].poll()
   flows.pop()
   await tablesIn(owner).updateTable('received_invoices').set({ tries: 9 }).where('remote_id', '=', 'gone')
     .execute()
@@ -490,7 +490,7 @@ await t.test('a name that is cut within an emoji is recorded; what cannot be rec
   has(t, await list(admin), [{ state: 'readable', invoice: { seller: 'a'.repeat(299) } }])
   comes('refused', fileOf('F-21'))
   later(6)
-  await two[0].look()
+  await two[0].poll()
   await tablesIn(owner).updateTable('received_invoices').set({ tries: 8 }).where('remote_id', '=', 'refused').execute()
   const days = [0, 24].map((hours) => new Date(time.getTime() + hours * 3_600_000).toISOString().slice(0, 10))
   const stored = async (): Promise<number> =>
