@@ -2,8 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { en } from '../../plugins/console/language/en.ts'
+import { fr } from '../../plugins/console/language/fr.ts'
 import { templateHelp } from '../../plugins/console/language/template-help.ts'
-import { auditWords } from '../../plugins/console/pages/audit-words.ts'
+import { actionChoices, auditWords } from '../../plugins/console/pages/audit-words.ts'
 import { findFeatures } from '../../plugins/features/find-features.ts'
 
 const [core, templates] = ['core', 'templates'].map((name) => join(import.meta.dirname, '../..', name)) as [string, string]
@@ -72,5 +73,13 @@ await t.test('what shared templates say of their fields has a French form, and n
 await t.test('each cause of a failure has a short form for the timeline', (t) => {
   const named = (kind: string): string[] => Object.keys(en).filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length))
   t.same([...named('cause_'), 'internal_error'].toSorted(), named('fault_').toSorted())
+  t.end()
+})
+
+await t.test('the choices of a language are put in order once', (t) => {
+  const audit = { 'note.created': { en: 'Aardvark noted', fr: 'Zèbre noté' } }
+  t.same(actionChoices(en, { audit })[0], { value: 'note.created', label: 'Aardvark noted' })
+  t.equal(actionChoices(en, { audit }), actionChoices(en, { audit }))
+  t.equal(actionChoices(fr, { audit }).at(-1)?.label, 'Zèbre noté')
   t.end()
 })

@@ -1,3 +1,4 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { textIn, type Words } from '../language/language.ts'
 import type { ConsoleParts, Text } from '../session/visit.ts'
 
@@ -50,14 +51,22 @@ type Reported = Pick<ConsoleParts, 'audit'>
 
 /** What was done, in words; the action itself where a newer process or a feature that is gone has noted it. */
 export function actionText (words: Words, { audit }: Reported, action: string): string {
-  const text = actionsOf({ audit })[action]
+  const text = actionsOf(audit)[action]
   return text === undefined ? action : textIn(words, text)
 }
 
 /** Every action, as choices in the order of their words. */
-export function actionChoices (words: Words, reported: Reported): { value: string, label: string }[] {
-  return Object.keys(actionsOf(reported)).map((value) => ({ value, label: actionText(words, reported, value) }))
-    .sort((one, other) => one.label.localeCompare(other.label, words.code))
+export function actionChoices (words: Words, { audit }: Reported): readonly Choice[] {
+  return choicesIn(words)(audit)
 }
 
-const actionsOf = ({ audit }: Reported): Readonly<Record<string, Text>> => ({ ...auditWords, ...audit })
+type Choice = { value: string, label: string }
+
+// They are the same for each row and each page, as long as the service runs.
+const actionsOf = memoizeByIdentity((audit: Reported['audit']): Readonly<Record<string, Text>> => ({ ...auditWords, ...audit }))
+const choicesIn = memoizeByIdentity((words: Words) =>
+  memoizeByIdentity((audit: Reported['audit']): readonly Choice[] =>
+    Object.entries(actionsOf(audit)).map(([value, text]) => ({ value, label: textIn(words, text) }))
+      .sort((one, other) => one.label.localeCompare(other.label, words.code))
+  )
+)

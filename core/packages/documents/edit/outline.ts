@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, pointer } from '@dispatch/common'
+import { createRecent, isRecord, type JsonObject, pointer } from '@dispatch/common'
 import { type Document, isAlias, isCollection, isMap, isSeq, LineCounter, parseDocument } from 'yaml'
 import { Block } from '../model/blocks.ts'
 import { keysOf } from './change.ts'
@@ -29,6 +29,15 @@ export const blockKinds: readonly string[] = Block.$defs.Block.anyOf.map(({ requ
 
 /** The blocks of the text of a template; undefined where it is no YAML of a template. */
 export function outlineOf (yaml: string): TemplateOutline | undefined {
+  const { outline } = known.get(yaml) ?? { outline: read(yaml) }
+  known.set(yaml, { outline })
+  return outline
+}
+
+/** Those of the texts that were looked at last: each step of an editor looks at its text several times. Nobody changes what they have. */
+const known = createRecent<string, { outline: TemplateOutline | undefined }>(8)
+
+function read (yaml: string): TemplateOutline | undefined {
   const value = safely(() => valueOf(yaml))
   if (!isRecord(value)) return undefined
   const lines = new LineCounter()

@@ -201,3 +201,13 @@ await t.test('few schemas are looked at where fields contain themselves, and wha
   t.strictSame(dataFields(schema, {}, [{ each: long, as: 'line' }]), [], 'nothing is left to look for')
   t.end()
 })
+
+await t.test('a text that is looked at again is not read again, and few texts are kept', (t) => {
+  const textOf = (index: number): string => `body: [{ paragraph: "${String(index)}" }]`
+  const first = outlineOf(textOf(0))
+  t.equal(outlineOf(textOf(0)), first)
+  for (let index = 1; index <= 8; index++) outlineOf(textOf(index))
+  t.not(outlineOf(textOf(0)), first)
+  t.strictSame(outlineOf(textOf(0))?.value, first?.value)
+  t.end()
+})

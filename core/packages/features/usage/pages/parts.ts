@@ -1,3 +1,4 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { type Bar, columns, creditsOf, fill, type Html, html, lines, numberOf, table, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { Period, UsageRow } from '../contract/usage.ts'
 import type { Words } from './words.ts'
@@ -30,10 +31,26 @@ const outcomes = ({ accepted, failed, ...row }: UsageRow): Bar['parts'] => [
   { tone: 'failed', size: failed }
 ]
 
+/** How a language writes shares, times and amounts: to make a format takes longer than to use it a hundred times. */
+const formatsOf = memoizeByIdentity(({ code }: Words) => {
+  const timeOf = (per: Period): Intl.DateTimeFormat =>
+    new Intl.DateTimeFormat(code === 'en' ? 'en-GB' : code, { ...shown[per], timeZone: 'UTC' })
+  let amounts: Intl.NumberFormat | undefined
+  return {
+    percent: new Intl.NumberFormat(code, { style: 'percent', maximumFractionDigits: 1 }),
+    times: { hour: timeOf('hour'), day: timeOf('day'), month: timeOf('month') } satisfies Record<Period, Intl.DateTimeFormat>,
+    /** One of a page; the last one is kept. */
+    money (currency: string): Intl.NumberFormat {
+      if (amounts?.resolvedOptions().currency === currency) return amounts
+      return amounts = new Intl.NumberFormat(code, { style: 'currency', currency })
+    }
+  }
+})
+
 /** The part of what has an end that was accepted. */
 function success (words: Words, { accepted, failed }: Pick<UsageRow, 'accepted' | 'failed'>): string {
   const ended = accepted + failed
-  return ended === 0 ? '–' : new Intl.NumberFormat(words.code, { style: 'percent', maximumFractionDigits: 1 }).format(accepted / ended)
+  return ended === 0 ? '–' : formatsOf(words).percent.format(accepted / ended)
 }
 
 const seconds = (words: Words, milliseconds: number | undefined): string =>
@@ -41,7 +58,7 @@ const seconds = (words: Words, milliseconds: number | undefined): string =>
 
 /** An amount of money as the language writes it. */
 const money = ({ words, currency }: Scope, amount: number): string =>
-  currency === null ? '–' : new Intl.NumberFormat(words.code, { style: 'currency', currency }).format(amount)
+  currency === null ? '–' : formatsOf(words).money(currency).format(amount)
 
 const costOf = ({ cost }: UsageRow): number => Number(cost ?? 0)
 
@@ -95,8 +112,7 @@ const shown: Readonly<Record<Period, Intl.DateTimeFormatOptions>> = {
 }
 
 /** An hour, day or month as the language writes it. */
-const labelAt = (words: Words, at: string, per: Period): string =>
-  new Intl.DateTimeFormat(words.code === 'en' ? 'en-GB' : words.code, { ...shown[per], timeZone: 'UTC' }).format(new Date(at))
+const labelAt = (words: Words, at: string, per: Period): string => formatsOf(words).times[per].format(new Date(at))
 
 /** How much was sent as time went by, and what it has cost. */
 export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], title = scope.words.usageVolume): Html {
