@@ -78,7 +78,7 @@ export const UserView = Type.Object({
 }, { title: 'User' })
 export type UserView = Static<typeof UserView>
 
-/** A user, with the ways in that end where somebody ends them. */
+/** A user, with how many sessions, keys and other ways in an admin can end. */
 export const UserDetail = Type.Object({
   ...UserView.properties,
   ways: Type.Object({

@@ -64,7 +64,7 @@ export type Database = {
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /**
    * Like `snapshot`, of a replica where there is one that is not too far behind: for lists and counts, whose readers do not miss the last
-   * seconds. What is decided by what it reads must not be read so.
+   * seconds. Nothing may be decided by what it reads.
    */
   reading: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** Whether `reading` reads from a replica; undefined where there is none. */

@@ -17,7 +17,7 @@ export type JobPayloads = {
   look: { companyId: number, dispatchId: string, stepId: string }
   /** Runs a deferred step whose event has come. */
   deferred: { companyId: number, dispatchId: string, stepId: string }
-  /** Asks a vendor what became of something that was said of a dispatch; `look`: how often it was asked before. */
+  /** Asks a vendor what became of a status that was sent for a dispatch; `look`: how often it was asked before. */
   saying: { companyId: number, dispatchId: string, statusId: string, look: number }
   /** Finds steps whose status is to be asked. */
   sweep: Record<string, never>

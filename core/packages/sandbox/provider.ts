@@ -222,8 +222,8 @@ const nobody: Caller = { account: '', ended: new AbortController().signal }
 const endsWithin = 200
 
 /**
- * What is asked of a process. Once the call has ended, its process must still answer, or it is ended. An adapter that goes on nevertheless
- * is waited for no longer.
+ * Waits for the answer of a process to a call. Once the call has ended, the process must still react, or it is ended; an adapter that only
+ * goes on is not waited for.
  */
 async function unlessStuck<Value> (pool: Pool, child: Child, ended: AbortSignal, requested: Promise<Value>): Promise<Value> {
   const over = Promise.withResolvers<never>()

@@ -215,7 +215,7 @@ export function pagesIn (enclosed: readonly Enclosed[]): PdfPage[] | undefined {
   return all.every((pages) => pages !== undefined) ? all.flat() : undefined
 }
 
-/** Where too large a document comes from: what follows it, or what it is made of. */
+/** Where the pages of a document that is too large come from: the documents that follow it, or its template. */
 export function placeOfPages ({ documents }: WithFurtherDocuments, at: (field: string) => string): string {
   return documents === undefined ? '/template' : at(furtherDocuments)
 }

@@ -16,8 +16,8 @@ type By<Waiting> = { author: AuditAuthor, actor: EventActor, at: Date, limit: nu
 export type Released = { count: number, more: boolean }
 
 /**
- * Makes due at once dispatches that wait for another try of a step which its provider surely did not accept: each with an entry in its
- * timeline, each company with one in its audit log. Their tries begin anew.
+ * Dispatches that wait for another try of a step, which its provider surely did not accept, become due at once, and their tries begin anew.
+ * Each gets an entry in its timeline, each company one in its audit log.
  */
 export async function releaseDispatches (database: Database, what: ReleaseFilter, by: By<DispatchRef>): Promise<Released> {
   return release(database, what, by, sql<DispatchRef>`

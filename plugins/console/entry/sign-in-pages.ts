@@ -9,7 +9,10 @@ import { partsOf } from '../session/visit.ts'
 
 type Shown<Page extends typeof signInPage | typeof signInCodePage> = Omit<Parameters<Page>[1], 'verifications' | 'parts'>
 
-/** The language of the page, the kinds of verification that it offers, and the one that failed; else that of the request, all, none. */
+/**
+ * The language of the page (that of the request unless given), the kinds of verification that it offers (all), and the one that failed
+ * (none).
+ */
 type Offer = { words?: Parameters<typeof signInPage>[0], kinds?: Parameters<typeof formsOf>[1], wrong?: string }
 
 const verificationsOf = (request: FastifyRequest, { kinds, wrong }: Offer) => ({

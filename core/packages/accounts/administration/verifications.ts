@@ -51,7 +51,7 @@ export async function kindsOf (database: Database, verifications: readonly Verif
   })
 }
 
-/** How the kind of this name is asked for; undefined where nobody provides it, or it makes codes. */
+/** The question that a kind of verification asks; undefined where nobody provides the kind, or where it makes codes. */
 export function checkOf (verifications: readonly Verification[], name: string): QuestionCheck | undefined {
   const check = verifications.find(({ kind }) => kind === name)?.check()
   return check !== undefined && 'ask' in check ? check : undefined

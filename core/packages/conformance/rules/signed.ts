@@ -13,8 +13,8 @@ import { bytesOf } from './hook.ts'
 type SignedEvent = EventFixture & { headers: Record<string, string> }
 
 /**
- * Delivers each event that the vendor itself has signed to the verifiers of the manifest. What the kit signs by the manifest agrees with a
- * manifest that names another header, encoding or secret than the vendor.
+ * Delivers each event that the vendor itself has signed to the verifiers of the manifest. An event that the kit signs by the manifest would
+ * pass even where the manifest names another header, encoding or secret than the vendor uses.
  */
 export async function signedCases ({ installed: { manifest }, fixtures }: ProviderUnderTest): Promise<Case[]> {
   const cases = await inTurn(deliveryServices, async (service) => {

@@ -23,7 +23,7 @@ export type TemplateWorkers = {
   inspectPartial: (companyId: number, draft: PartialDraft) => Promise<PartialInspection>
   /** The result of the company's template for data, from evaluating it with them. */
   check: (companyId: number, job: TemplateTasks['check']['job']) => Promise<DataFindings>
-  /** The subject of a mail with data, of a template that has one. */
+  /** The subject of a mail, filled with data, where the template has one. */
   subject: (companyId: number, job: TemplateTasks['subject']['job']) => Promise<SubjectFindings>
   /** How many of several data the company's template refuses; undefined where that takes too long to say. */
   refuse: (companyId: number, job: TemplateTasks['refuse']['job']) => Promise<Refusals | undefined>

@@ -24,7 +24,7 @@ export function readOtherPayments (data: JsonObject, currency: string): Payment[
   })
 }
 
-/** A further way to pay, as an invoice would say it that has no other. */
+/** A further way to pay, in the form that it would have as the only one of an invoice. */
 export function asWhole (given: JsonObject): JsonObject {
   const { bankDetails } = given
   return { payment: given, ...(bankDetails === undefined ? {} : { bankDetails }) }

@@ -52,8 +52,8 @@ export function refreshTokens (wire: Pick<HttpTransport, 'send'>, of: ConnectedC
 }
 
 /**
- * Ends tokens at the vendor (RFC 7009), where it has an address for that: the one that renews, with which the other ends, or the only one.
- * Throws a RequestFailure.
+ * Ends tokens at the vendor (RFC 7009), where it has an address for that: the refresh token, with which the access token ends, or the
+ * access token where it is the only one. Throws a RequestFailure.
  */
 export async function revokeTokens (
   wire: Pick<HttpTransport, 'send'>,

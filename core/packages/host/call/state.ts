@@ -18,8 +18,8 @@ const longestKey = 500
 const longestTtl = 315_360_000
 
 /**
- * The state of one call. What cannot be kept is no word of the vendor's: the outcome stays what is known of the requests of the call. What
- * the host does for a provider is no doing of its own, either: a connection to the database is no request to the vendor.
+ * The state of one call. A failure to store it says nothing about the vendor: the outcome stays what the requests of the call have shown.
+ * Storing is work of the host, too: its connection to the database does not count as a request to the vendor.
  */
 export function stateOf (state: State, { progress, log }: { progress: CallProgress, log: Log }): State {
   const unkept = (message: string, cause?: unknown): Error =>

@@ -24,7 +24,7 @@ export function runAs<Result> (provider: Running, work: () => Result): Result {
   return running.run({ ...running.getStore(), ...provider }, work)
 }
 
-/** Runs the host's own code that is reached from a provider's call, and may end processes. */
+/** Runs code of the host within a provider's call: its errors count as those of the host, which end the process. */
 export function runAsHost<Result> (work: () => Result): Result {
   return running.exit(work)
 }

@@ -7,7 +7,7 @@ import { type Kysely, type KyselyPlugin, type PluginTransformResultArgs, type Qu
 export type ColumnKeys = {
   /** The key under which a company seals now; undefined where nothing is sealed. */
   ofCompany: (companyId: number) => Promise<DataKey | undefined>
-  /** Throws where the key cannot be read: with `isGone` where it is not there, which says whether it is lost for good. */
+  /** Throws where the key cannot be read. Where there is no key, `isGone` of the error says whether it is lost for good. */
   findOf: (companyId: number, id: Uint8Array) => Promise<Uint8Array>
 }
 

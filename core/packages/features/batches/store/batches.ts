@@ -215,7 +215,7 @@ export async function letGo (
   })
 }
 
-/** The dispatches of a batch that wait in the queue and are due, as many as a batch has there; others are found by the sweep. */
+/** The dispatches of a batch that wait in the queue and are due, at most 1,000; the sweep finds others. */
 async function listDue ({ now }: Database, queries: CompanyQueries, { companyId, batchId }: BatchRef): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select dispatch_id as id
     from batch_rows as one join dispatches as dispatch using (company_id, dispatch_id)

@@ -11,7 +11,7 @@ export type RowState = typeof rowStates[number] | 'handing'
 /** `receiving`: its rows still come in, and nobody sees it. */
 export type StoredStatus = 'receiving' | 'checking' | 'queued' | 'running' | 'paused' | 'finished' | 'cancelled' | 'refused'
 
-/** What rules of approval look at of a row, its recipient, and its price by service. `unknown`: a document says no amount. */
+/** The facts of a row by which rules of approval decide, its recipient, and its price by service. `unknown`: a document says no amount. */
 export type RowFacts = Pick<ApprovalSubject, 'services' | 'recipients' | 'recipient'> & {
   amount?: number
   currency?: string

@@ -47,7 +47,7 @@ export const DraftQuery = Type.Object({
 
 const Said = Type.Union([Type.String({ maxLength: 200 }), Type.Null()])
 
-/** A draft in a list: of what it says, what tells it apart from others. */
+/** A draft in a list, with what distinguishes it from others. */
 export const DraftSummary = Type.Object({
   ...Type.Omit(DraftView, ['request']).properties,
   recipient: Type.Unsafe<string | null>({

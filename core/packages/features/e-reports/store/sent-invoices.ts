@@ -35,8 +35,8 @@ const paid = sql`(
     and kind in ('webhook', 'polled') and facts->>'status' = 'paid' and facts->>'changed' = 'true')`
 
 /**
- * The invoices that a company has sent and a vendor has taken, but for tests: those that may be dated in a period, or paid in it. `limit`:
- * so many are read at most; throws what `tooMany` makes where there are more.
+ * The invoices that a company has sent and a vendor has accepted, without tests: those that may be dated or paid in a period. `limit`: how
+ * many are read at most; throws what `tooMany` makes where there are more.
  */
 export async function* sentInvoices (
   database: Database,

@@ -17,8 +17,8 @@ export function offeredTo (body: URLSearchParams): number[] | undefined {
 }
 
 /**
- * Asks before companies cannot use an adapter any more, and names them. What the service refuses in that case is asked of only where it is
- * forced.
+ * Asks for a confirmation before companies cannot use an adapter any more, and names them. A change that the service refuses in that case
+ * needs the confirmation only where it is forced.
  */
 export async function ending (request: ConfirmRequest, name: Ending): Promise<Confirmation | undefined> {
   const { params: { code }, body } = request

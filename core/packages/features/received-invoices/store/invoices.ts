@@ -49,7 +49,7 @@ export async function takeInvoices ({ owner, now }: Database, max: number): Prom
   return rows
 }
 
-/** What has become of a file. `number` and `parties` are of what it says. */
+/** The outcome of fetching a file. `number` and `parties` stand in the file. */
 export type Outcome = {
   state: Exclude<ReceivedState, 'fetching'>
   problem?: Trouble
