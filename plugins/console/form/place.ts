@@ -15,6 +15,20 @@ export type LabelOf = (name: string) => string | undefined
  * into, where it is known.
  */
 export function placeIn (words: Words, path: string, { labelOf, whole }: { labelOf?: LabelOf | undefined, whole?: Json } = {}): Html {
+  const names = namesIn(words, path, { labelOf, whole })
+  return names === undefined ? html`<code>${path}</code>` : html`<em>${names}</em>`
+}
+
+/** The same for what has no markup. */
+export function placeTextIn (words: Words, path: string): string {
+  return namesIn(words, path, {}) ?? path
+}
+
+function namesIn (
+  words: Words,
+  path: string,
+  { labelOf, whole }: { labelOf?: LabelOf | undefined, whole?: Json | undefined }
+): string | undefined {
   const names = path.split('/').slice(1).map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
   const isItem = (index: number): boolean =>
     whole === undefined ? lists.has(names[index - 1] ?? '') : isList(at(whole, names.slice(0, index)))
@@ -26,7 +40,7 @@ export function placeIn (words: Words, path: string, { labelOf, whole }: { label
       : [labelOf?.(part) ?? wordOf(words, part, index === 0)]
   )
   const known = parts.filter((part) => part !== undefined)
-  return known.length === 0 || known.length < parts.length ? html`<code>${path}</code>` : html`<em>${known.join(' › ')}</em>`
+  return known.length === 0 || known.length < parts.length ? undefined : known.join(' › ')
 }
 
 /** Fields that are lists wherever they stand, by whose names items are told where nobody has the values. */

@@ -1,10 +1,9 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
-import { textOfSaid } from '../language/problems.ts'
 import type { DispatchView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
-import { previewFrame, sendNoPreview, sendPreview } from './preview.ts'
+import { previewFrame, sendNoPreview, sendPreview, sendRefusedPreview } from './preview.ts'
 
 type Document = NonNullable<DispatchView['steps'][number]['generatedDocument']>
 type Named = { Params: { id: string, document: string } }
@@ -35,7 +34,7 @@ export const dispatchDocumentPages: FastifyPluginCallback = (app, _options, done
     )
     if (found === undefined) return sendNoPreview(reply, 404, [words.notFoundText])
     const file = await api.file(`/api/v1/documents/${found.id}`)
-    if (!file.ok) return sendNoPreview(reply, file.status, [textOfSaid(words, file.error)])
+    if (!file.ok) return sendRefusedPreview(reply, words, file)
     const contentType = shownType(found)
     return sendPreview(reply, {
       ...file.body,

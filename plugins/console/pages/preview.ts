@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { placeTextIn } from '../form/place.ts'
 import { fill, type Words } from '../language/language.ts'
-import type { ApiFile } from '../session/api.ts'
+import { textOfSaid } from '../language/problems.ts'
+import type { ApiFile, Refusal } from '../session/api.ts'
 
 /** A preview is its author's content: nothing in it runs, and nothing is fetched for it. */
 const sandboxed = 'sandbox; default-src \'none\'; img-src data:; style-src \'unsafe-inline\'; frame-ancestors \'self\''
@@ -40,6 +42,22 @@ export function withSubject ({ subject, ...file }: ApiFile, words: Words): ApiFi
 /** Answers a frame whose preview cannot be made, with the API's sentences. */
 export function sendNoPreview (reply: FastifyReply, status: number, lines: readonly string[]): FastifyReply {
   return sendPreview(reply.code(status), { bytes: Buffer.from(lines.join('\n')), contentType: 'text/plain; charset=utf-8' })
+}
+
+/** The same with what is said of an error, of each problem, and where that is. */
+export function sendRefusedPreview (reply: FastifyReply, words: Words, { status, error }: Refusal): FastifyReply {
+  return sendNoPreview(reply, status, linesOfSaid(words, error))
+}
+
+/** What is said of an error and of each problem, as lines. The message of an error with problems is that of the first one. */
+export function linesOfSaid (words: Words, { details = [], ...error }: Refusal['error']): string[] {
+  const [first] = details
+  const own = first !== undefined && error.message.includes(first.message) ? [] : [textOfSaid(words, error)]
+  const problems = details.map(({ path, ...problem }) => {
+    const text = textOfSaid(words, problem)
+    return path === '' ? text : `${placeTextIn(words, path)}${words.colon}${text}`
+  })
+  return [...own, ...problems]
 }
 
 /** Answers a script of a page of this origin, which reads the answer out of a frame. */

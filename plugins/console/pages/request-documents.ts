@@ -2,11 +2,10 @@ import type { JsonObject } from '@dispatch/common'
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
-import { textOfSaid } from '../language/problems.ts'
 import { type ApiAnswer, type ApiFile, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { namedIn, type NamedTemplate, templatesIn } from './planned.ts'
-import { previewFrame, sendNoPreview, sendPreview } from './preview.ts'
+import { previewFrame, sendPreview, sendRefusedPreview } from './preview.ts'
 
 /**
  * What a request sends, in frames: what the templates of its steps make (`<source>/templates/0`), and the stored documents that it names
@@ -52,5 +51,5 @@ export async function sendNamedDocument (reply: FastifyReply, visit: Visit, requ
 }
 
 function sendFile (reply: FastifyReply, { words }: Visit, file: ApiAnswer<ApiFile>): FastifyReply {
-  return file.ok ? sendPreview(reply, file.body) : sendNoPreview(reply, file.status, [textOfSaid(words, file.error)])
+  return file.ok ? sendPreview(reply, file.body) : sendRefusedPreview(reply, words, file)
 }

@@ -8,7 +8,6 @@ import { placeIn } from '../form/place.ts'
 import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
-import { textOfSaid } from '../language/problems.ts'
 import { sharedTemplates, templateName } from '../language/template-names.ts'
 import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { isAuthor } from '../session/kept-form.ts'
@@ -17,7 +16,7 @@ import { givenServices } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { profilesSections, type ProfilesView } from './e-invoices.ts'
 import { notice, page, sentences } from './layout.ts'
-import { sendNoPreview, sendPreview } from './preview.ts'
+import { sendNoPreview, sendPreview, sendRefusedPreview } from './preview.ts'
 import { requestFile } from './send-code.ts'
 import { addressOf, beginDraft, type Draft, keepDraft, listFiles, pageOf, readDraft, requestOf, resumeDraft, type SentTemplate,
   type StoredDraft } from './send-draft.ts'
@@ -147,7 +146,7 @@ const previewPages: FastifyPluginCallback = (app, _options, done) => {
     const { id } = template
     const made = await visit.api.file(`/api/v1/templates/${String(id)}/preview`, { data })
     if (made.ok) return sendPreview(reply, made.body)
-    return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(visit.words, one)))
+    return sendRefusedPreview(reply, visit.words, made)
   })
 
   app.post<Posted>('/send/e-invoices', { bodyLimit }, async (request, reply) => {

@@ -1,4 +1,4 @@
-import { ApiRefused, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, notice, page, sendNoPreview, sendPreview,
+import { ApiRefused, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, notice, page, sendPreview, sendRefusedPreview,
   sentences, table, time, type Typed, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { AnswerBody, ReceivedInvoiceDetails, ReceivedInvoiceView, ReceptionView } from '../contract/received-invoices.ts'
@@ -33,7 +33,7 @@ export const receivedPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named>('/received/:id/page', async (request, reply) => {
     const visit = visitOf(request)
     const made = await visit.api.file(withQuery(`${pathOf(request.params.id)}/file`, { format: 'html', language: visit.words.code }))
-    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [made.error.message])
+    return made.ok ? sendPreview(reply, made.body) : sendRefusedPreview(reply, visit.words, made)
   })
 
   app.get<Named>('/received/:id/file', (request, reply) => download(visitOf(request), reply, request.params.id, 'original'))

@@ -1,5 +1,5 @@
-import { ApiRefused, checkField, choiceField, editorScript, fill, type Html, html, notice, outlives, page, problemsOf, type Refusal,
-  sendNoPreview, sendPreview, sendToScript, sentences, templateName, textOfSaid, withQuery, withSubject,
+import { ApiRefused, checkField, choiceField, editorScript, fill, type Html, html, linesOfSaid, notice, outlives, page, problemsOf,
+  type Refusal, sendPreview, sendRefusedPreview, sendToScript, sentences, templateName, textOfSaid, withQuery, withSubject,
   type Words as ConsoleWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type BrandBody, brandFonts, type BrandView } from '../contract/brand.ts'
@@ -63,7 +63,7 @@ export const brandPages: FastifyPluginCallback = (app, _options, done) => {
     const { words, ...visit } = visitOf(request)
     const made = await preview(visit, request.body)
     if (made.ok) return sendPreview(reply, withSubject(made.body, words))
-    return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(words, one)))
+    return sendRefusedPreview(reply, words, made)
   })
 
   // For the script, which makes previews while somebody chooses.
@@ -72,7 +72,7 @@ export const brandPages: FastifyPluginCallback = (app, _options, done) => {
     const made = await preview(visit, request.body)
     if (made.ok) return sendPreview(reply, withSubject(made.body, words))
     const again = made.status === 429 || made.status === 503
-    const said = again ? words.liveBusy : [made.error, ...made.error.details ?? []].map((one) => textOfSaid(words, one)).join(' ')
+    const said = again ? words.liveBusy : linesOfSaid(words, made.error).join(' ')
     return sendToScript(reply, made.status, { said, again, faults: {} })
   })
   done()

@@ -1,5 +1,5 @@
-import { ApiRefused, faultsOf, fill, type Html, html, longTextField, manyField, notice, otherServices, outlives, page, type PlacedProblem,
-  placeOf, problemsOf, type Refusal, sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject,
+import { ApiRefused, faultsOf, fill, type Html, html, linesOfSaid, longTextField, manyField, notice, otherServices, outlives, page,
+  type PlacedProblem, placeOf, problemsOf, type Refusal, sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { listedIn } from './also-for.ts'
@@ -100,7 +100,7 @@ function refusalFor (words: Words, written: Written, { status, error }: Refusal)
     ] as const
   )
   const isBeside = faults.some(([, found]) => found.length > 0)
-  const said = again ? words.liveBusy : isBeside ? words.liveRefused : [error, ...details].map((one) => textOfSaid(words, one)).join(' ')
+  const said = again ? words.liveBusy : isBeside ? words.liveRefused : linesOfSaid(words, { ...error, details }).join(' ')
   return { said, again, faults: Object.fromEntries(faults) }
 }
 

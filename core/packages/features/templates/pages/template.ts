@@ -1,6 +1,6 @@
 import { ApiRefused, badge, type Confirmation, type ConfirmRequest, documentTypeName, fill, type Html, html, notice, page, placeIn, pretty,
-  previewFrame, profilesSections, type ProfilesView, sendNoPreview, sendPreview, sentenceOf, sentences, table, templateName, textOfSaid,
-  time, withQuery, withSubject, wordFor } from '@dispatch/plugins/console'
+  previewFrame, profilesSections, type ProfilesView, sendPreview, sendRefusedPreview, sentenceOf, sentences, table, templateName, time,
+  withQuery, withSubject, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type PreviewFormat, previewFormats, savedFormats, type TemplateDetail, type VersionCheck,
   type VersionView } from '../contract/templates.ts'
@@ -25,7 +25,7 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
       ...textIn(request.query, 'version') === '' ? {} : { version: Number(textIn(request.query, 'version')) }
     })
     if (made.ok) return sendPreview(reply, withSubject(made.body, words))
-    return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(words, one)))
+    return sendRefusedPreview(reply, words, made)
   })
 
   app.get<Named>('/templates/:id/e-invoices', async (request, reply) => {

@@ -323,3 +323,25 @@ await t.test('pictures are added, shown with what names them, replaced and remov
   t.equal((await confirm('/assets/logo/remove', {}, cookie)).headers.get('location'), '/console/assets?removed=1')
   t.equal((await open('/assets/logo', cookie)).status, 404)
 })
+
+await t.test('a preview that cannot be made says once, in the language of the reader, what is wrong and where', async (t) => {
+  const schema = { type: 'object', additionalProperties: true, required: [], properties: { total: {}, photo: { type: 'string' } } }
+  const photo = 'data:image/png;base64,' +
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const blocks = ['image: { value: photo, height: 9, alt: Photo }', 'paragraph: "{{ total | money }}"']
+  const source = `name: Failing\nservice: file\nlocale: en\nbody:\n${blocks.map((block) => `  - ${block}\n`).join('')}`
+  const sample = { total: '12.00', currency: 'EUR', photo }
+  const made = await send('POST', '/api/v1/templates', { source, schema, sample })
+  t.equal(made.status, 201, JSON.stringify(made.body).slice(0, 500))
+  await send('POST', `/api/v1/templates/${made.body.id}/publish`, { version: 1 })
+  const french = { 'accept-language': 'fr', 'sec-fetch-site': 'same-origin' }
+  const look = (data: object) =>
+    post('/send/preview', { ':template': String(made.body.id), 'of': 'file', ':written': 'json', 'json': JSON.stringify(data) }, cookie,
+      french)
+  const place = (name: string): string => `${wordFor(fr, 'data', name)}${fr.colon}`
+  has(t, await look({ ...sample, total: 'abc' }), { status: 422, body: `${place('total')}Il faut un nombre, comme 12.50.` })
+  has(t, await look({ ...sample, photo: 'data:image/png;base64,AAAA' }), {
+    status: 422,
+    body: /^\/data\/photo\s: Cette image est illisible\s: ce n’est pas un fichier PNG entier\.$/
+  })
+})
