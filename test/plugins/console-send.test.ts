@@ -741,8 +741,8 @@ await t.test('what is rarely filled in, and the lines of a long list, are folded
     },
     required: ['lines']
   } as const
-  const folds = (values: Record<string, Json>, problems: Filled['problems'] = []): string[] => {
-    const { markup } = fieldsOf(en, form, { values, problems }, { name: '', path: '' })
+  const folds = (values: Record<string, Json>, problems: Filled['problems'] = [], name = 'data.'): string[] => {
+    const { markup } = fieldsOf(en, form, { values, problems }, { name, path: '' })
     return [...markup.matchAll(/<details class="fold part"><summary>(.*?)<\/summary>/g)].map(([, summary = '']) =>
       summary.replaceAll(/<[^>]*>/g, '')
     )
@@ -751,6 +751,7 @@ await t.test('what is rarely filled in, and the lines of a long list, are folded
   const lines = ['a', 'b', 'c'].map((text) => ({ text }))
   t.same(folds({ lines }), ['Bank optional'])
   t.same(folds({ lines, bank }), [])
+  t.same(folds({ lines }, [], ''), [], 'a form that is about a group has it open')
   const long = [...lines, { sum: 1 }, {}]
   t.same(folds({ lines: long, bank }), ['Line 1 a', 'Line 2 b', 'Line 3 c', 'Line 4 1'], 'an empty line is open')
   const wrong = ['/lines/1/text', '/bank/iban'].map((path) => ({ path, code: 'required', message: 'The field is required.' }))

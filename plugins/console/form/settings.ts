@@ -125,8 +125,8 @@ function fieldOf (
     const group = html`<fieldset><legend>${field.label}</legend>${helpAndFaults(words, field, { path, problems })}<div class="dense">${
       fieldsOf(words, schema, { values, problems }, { name: `${field.name}.`, path })
     }</div></fieldset>`
-    // What is rarely filled in takes a line of a phone, unless something stands in it.
-    const isEmpty = !isRequired && Object.keys(values).length === 0 && (field.wrong ?? []).length === 0
+    // What is rarely filled in takes a line of a phone, unless something stands in it: within a larger form, whose fields have its name.
+    const isEmpty = field.name.includes('.') && !isRequired && Object.keys(values).length === 0 && (field.wrong ?? []).length === 0
     return isEmpty ? part(html`${field.label} <small>${words.optional}</small>`, group) : group
   }
   if (kind === 'rows') return rowsField(words, schema, field, value, { path, problems })
