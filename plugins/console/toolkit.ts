@@ -34,7 +34,7 @@ export { badge, copied, document, facts, folded, monogram, notice, page, sentenc
 export { namedIn, planned, templatesIn } from './pages/planned.ts'
 export { documentFrames, sendNamedDocument, sendTemplateDocument } from './pages/request-documents.ts'
 export { proofForm, refusedProof, statusOf } from './pages/proof.ts'
-export { linesOfSaid, previewFrame, sendNoPreview, sendPreview, sendRefusedPreview, sendToScript, withSubject } from './pages/preview.ts'
+export { linesOfSaid, previewFrame, sendPreview, sendRefusedPreview, sendToScript, withSubject } from './pages/preview.ts'
 export { sampleOf } from './pages/samples.ts'
 export { errorOf, said, type Typed, wrongOf } from './pages/typed.ts'
 export { servicesWith } from './pages/settings-state.ts'
