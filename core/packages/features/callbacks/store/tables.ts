@@ -19,7 +19,7 @@ export type Tables = {
     dispatch_id: string | null
     type: CallbackType
     sequence: number
-    /** Null: wherever its endpoint is. */
+    /** A callback without one goes to where its endpoint is. */
     url: string | null
     receiver: string
     body: string | null
