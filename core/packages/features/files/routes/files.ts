@@ -9,7 +9,7 @@ import { takeFile } from './upload.ts'
 
 const tags = ['Documents']
 /** A file as a client reads it, for the documentation. */
-const example: FileDetail = {
+const example: FileView = {
   id: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90',
   filename: 'terms.pdf',
   contentType: 'application/pdf',
@@ -17,8 +17,7 @@ const example: FileDetail = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   userId: 7,
   createdAt: '2026-11-27T08:00:00.000Z',
-  expiresAt: '2026-11-28T08:00:00.000Z',
-  waiting: 2
+  expiresAt: '2026-11-28T08:00:00.000Z'
 }
 
 type Named = { Params: { id: string } }
@@ -54,7 +53,7 @@ export const filesRoutes: FastifyPluginCallbackTypebox<{ uploadedFiles: Uploaded
       operationId: 'readFile',
       tags,
       summary: 'Tells what is known of an uploaded file.',
-      response: { 200: { ...FileDetail, examples: [example] } }
+      response: { 200: { ...FileDetail, examples: [{ ...example, waiting: 2 } satisfies FileDetail] } }
     }
   }, async ({ actor, params: { id } }) => {
     const file = await uploadedFiles.read(actor, uuidIn(id, 'file'))
