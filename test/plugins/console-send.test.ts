@@ -7,7 +7,7 @@ import { policies } from '../../plugins/console/browser/policies.ts'
 import type { FieldSchema } from '../../plugins/console/form/schema.ts'
 import { fieldsOf, type Filled } from '../../plugins/console/form/settings.ts'
 import { dataForm, fits } from '../../plugins/console/form/simple.ts'
-import { fieldWords, languages } from '../../plugins/console/language/language.ts'
+import { fieldWords, languages, wordFor } from '../../plugins/console/language/language.ts'
 import { datedToday } from '../../plugins/console/pages/sample-dates.ts'
 import { followingForms, serviceForms } from '../../plugins/console/pages/send-forms.ts'
 import { until } from '../core/work/support.ts'
@@ -410,6 +410,20 @@ await t.test('a chain has the fields of each of its services, and is one dispatc
   t.same(offered((await post('/send', { ...fields, ':without': 'email' }, cookie)).body), ['esign', 'postal', 'sms', 'email', 'upload'])
   const text = (await follow('/send?template=20&then1=email', cookie)).body
   t.same([offered(text), formIn(text)['then']], [[], undefined], 'a text message makes no document that something could follow')
+})
+
+await t.test('what may follow, and nobody can do, is marked', async (t) => {
+  const { admin } = await service.company('followed')
+  const theirs = await signIn(admin)
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin)
+  await send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, admin)
+  const form = (await follow('/send?template=1', theirs)).body
+  const named = [...form.matchAll(/name=":then" value="(\w+)">([^<]*)</g)].map(([, name, text = '']) => [name, unescaped(text)])
+  has(t, Object.fromEntries(named), {
+    sms: wordFor(en, 'service', 'sms'),
+    email: `${wordFor(en, 'service', 'email')} (${en.notConfigured})`,
+    upload: `${wordFor(en, 'service', 'upload')} (${en.notConfigured})`
+  })
 })
 
 await t.test('a provider without settings is marked; its settings offer a test environment where the vendor has one', async (t) => {

@@ -21,6 +21,7 @@ import { datedToday } from './sample-dates.ts'
 import { type ApiRequest, csharpOf, curlOf, javaOf, phpOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
 import { addressOf, choosable, type Draft, pageOf, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
 import { followersOf, followingForms, givenForm, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
+import { lackFor } from './settings-state.ts'
 
 /**
  * What a page says of a form besides what stands in it. `reported` stands beside the buttons, and is read out when it changes. `accepted`:
@@ -314,13 +315,17 @@ function followingSections (words: Words, { following }: Draft, { problems, file
   )
 }
 
-/** What may follow what is there. */
-function nextSection (visit: Visit, { service, following }: Draft): Html {
+/** What may follow what is there; behind a service that nobody can do, why. */
+function nextSection (visit: Visit, { service, following, config, providers }: Draft): Html {
   const { words } = visit
+  const called = (name: string): string => {
+    const lack = lackFor(words, { config, providers }, name)
+    return lack === undefined ? wordFor(words, 'service', name) : `${wordFor(words, 'service', name)} (${lack})`
+  }
   const next = followersOf([service, ...following.map((one) => one.service)]).filter((name) => mayUse(visit, name))
   if (next.length === 0) return html``
   return html`<section aria-labelledby="then"><h2 id="then">${words.sendThen}</h2><p class="quiet">${words.sendThenIntro}</p><div class="actions">${
-    next.map((name) => html`<button class="second" name=":then" value="${name}">${wordFor(words, 'service', name)}</button>`)
+    next.map((name) => html`<button class="second" name=":then" value="${name}">${called(name)}</button>`)
   }</div></section>`
 }
 

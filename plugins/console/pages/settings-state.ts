@@ -47,6 +47,17 @@ export function unusable (
   return { why, path: `/console/providers/${code}` }
 }
 
+/** Why none of the providers that are chosen for a service can be used; undefined where one can, and for what is done here. */
+export function lackFor (
+  words: Words,
+  { config, providers }: { config: MyConfig, providers: readonly ProviderView[] },
+  service: string
+): string | undefined {
+  if (config.services[service] === undefined) return undefined
+  const lacks = chosenFor(config, service).map((code) => unusable(words, { config, providers, service }, code))
+  return lacks.includes(undefined) ? undefined : lacks[0]?.why ?? words.notConfigured
+}
+
 /** The services for which the company has chosen a provider, alone or in a list. */
 export function servicesWith ({ company: { choices, lists = {} } }: Pick<MyConfig, 'company'>, code: string): string[] {
   return Object.keys(choices).filter((service) =>
