@@ -50,8 +50,8 @@ type Needs = SavingNeeds & ViewNeeds & {
 }
 
 /**
- * Reads and changes what companies and users have configured. Throws `not_found` for a provider that is not installed, `validation_failed`
- * and `configuration_missing` for what it does not take, and what {@link saveConfiguration} throws.
+ * Reads and changes what companies and users have configured. A provider that is not installed is `not_found` where it is configured, and
+ * `configuration_missing` where it is chosen; a faulty list is a `validation_error`. Throws what {@link saveConfiguration} throws, too.
  */
 export function createConfigurationService (needs: Needs): ConfigurationService {
   const configure: ConfigurationService['configure'] = async (owner, code, given, by) => {

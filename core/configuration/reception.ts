@@ -51,7 +51,7 @@ type Options = OwnCalls & { configurations: Pick<Configurations, 'latest'>, host
 /** The configuration by which a vendor is asked, or why it cannot be. */
 type Reached = { ok: true, service: ServiceName, serving: Serving } | { ok: false, why: string, passes: true }
 
-/** Asks providers what companies have received, and says at them what these answer. */
+/** Asks providers what companies have received, and tells vendors what companies answer to it. */
 export function createReception (options: Options): Reception {
   const { configurations, host, keyring, log, receive } = options
   const problemsOf = createConfigurationCheck(keyring, log)

@@ -12,10 +12,10 @@ export const healthRoutes: FastifyPluginCallbackTypebox<Options> = (
   done
 ) => {
   /** Simultaneous checks share one query to the database. */
-  let requested: Promise<void> | undefined
+  let pinging: Promise<void> | undefined
   const ping = (): Promise<void> =>
-    requested ??= database.ping().finally(() => {
-      requested = undefined
+    pinging ??= database.ping().finally(() => {
+      pinging = undefined
     })
 
   app.get('/healthz', {

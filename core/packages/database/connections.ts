@@ -131,9 +131,9 @@ function createHealth (): Health {
     failureOf,
     watch (client) {
       generations.set(client, generation)
-      const requested = client as unknown as Query
-      const query = requested.query.bind(requested)
-      requested.query = (...args) => {
+      const queried = client as unknown as Query
+      const query = queried.query.bind(queried)
+      queried.query = (...args) => {
         const before = failed.get(client)
         if (before !== undefined) return Promise.reject(before)
         const answer = observed(args[0], query(...args))

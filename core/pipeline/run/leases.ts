@@ -49,16 +49,16 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
 
   /** Seconds in which a run may still send. */
   function left (runId: string): number {
-    const requested = since.get(runId)
+    const grantedAt = since.get(runId)
     const time = moment()
-    return requested === undefined ? 0 : good - margin - Math.max(time.steady - requested.steady, time.set - requested.set) / 1000
+    return grantedAt === undefined ? 0 : good - margin - Math.max(time.steady - grantedAt.steady, time.set - grantedAt.set) / 1000
   }
 
   async function renew (runIds: readonly string[]): Promise<void> {
-    const requested = moment()
+    const requestedAt = moment()
     const renewed = new Set(await renewLeases(database, runIds, good))
     const here = runIds.filter((runId) => since.has(runId))
-    for (const runId of here) if (renewed.has(runId)) since.set(runId, requested)
+    for (const runId of here) if (renewed.has(runId)) since.set(runId, requestedAt)
     const gone = here.filter((runId) => left(runId) <= 0 && !lost.has(runId))
     for (const runId of gone) lost.add(runId)
     if (gone.length > 0) observe('leasesLost', { runs: gone.length })

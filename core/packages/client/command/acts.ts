@@ -72,12 +72,12 @@ const list: Act = async ({ api, values, print }) => {
   return 0
 }
 
-const show: Act = async ({ api, need, show: reported }) => {
+const show: Act = async ({ api, need, show: display }) => {
   const dispatch = await api.show(need('the id of a dispatch'))
   const steps = (dispatch['steps'] as Json[]).map((step) =>
     `  ${String(step['service'])} ${String(step['status'])}${nameIn(step['providerName'])}`
   )
-  reported(dispatch, [lineOf(dispatch), ...steps].join('\n'))
+  display(dispatch, [lineOf(dispatch), ...steps].join('\n'))
   return 0
 }
 
@@ -91,9 +91,9 @@ const follow: Act = async ({ api, wait, words: [first], values, surroundings: { 
   return end['status'] === 'succeeded' ? 0 : 1
 }
 
-const retry: Act = async ({ api, values, need, show: reported }) => {
+const retry: Act = async ({ api, values, need, show: display }) => {
   const answer = await api.retry(need('the id of a dispatch'), {}, sendingOf(values))
-  reported(answer, `${String(answer['dispatchId'])} ${String(answer['status'])}`)
+  display(answer, `${String(answer['dispatchId'])} ${String(answer['status'])}`)
   return 0
 }
 
@@ -113,7 +113,7 @@ const hear: Act = async ({ api, values, stored, surroundings, print }) => {
   return 0
 }
 
-const trigger: Act = async ({ api, values: { forward, profile }, stored, surroundings, need, show: reported }) => {
+const trigger: Act = async ({ api, values: { forward, profile }, stored, surroundings, need, show: display }) => {
   const [type, document] = [need('a type of event'), await api.document()]
   const event = exampleOf(document, type, new Date())
   if (event === undefined) {
@@ -121,7 +121,7 @@ const trigger: Act = async ({ api, values: { forward, profile }, stored, surroun
   }
   if (forward === undefined) throw new UsageError('"dispatch trigger" needs --forward <address>: the receiver that is to get the event.')
   const answer = await post(await receiverAt(forward, stored, profile, surroundings), event)
-  reported({ type, receiver: forward, answer }, `${type} → ${answer}`)
+  display({ type, receiver: forward, answer }, `${type} → ${answer}`)
   return /^2\d\d$/.test(answer) ? 0 : 1
 }
 
@@ -150,7 +150,7 @@ export const acts: Readonly<Record<string, Act>> = {
   retry,
   listen: hear,
   trigger,
-  templates: ({ api, words, values, show: reported }) => templates(api, words, { ...values, show: reported }),
+  templates: ({ api, words, values, show: display }) => templates(api, words, { ...values, show: display }),
   types,
   mcp
 }

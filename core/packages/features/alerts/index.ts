@@ -43,6 +43,6 @@ export default defineFeature({
     'alert.removed': { en: en.auditAlertRemoved, fr: fr.auditAlertRemoved },
     'alert.tried': { en: en.auditAlertTried, fr: fr.auditAlertTried }
   },
-  work: ({ alerts: reported, log }) => workOnAlerts(reported, log),
+  work: ({ alerts: service, log }) => workOnAlerts(service, log),
   isolation: fillAlerts
 })

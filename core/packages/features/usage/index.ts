@@ -49,10 +49,10 @@ export default defineFeature({
     'budget.changed': { en: en.auditBudgetChanged, fr: fr.auditBudgetChanged },
     'budget.removed': { en: en.auditBudgetRemoved, fr: fr.auditBudgetRemoved }
   },
-  work ({ log, usage: counted, budgets: reported }) {
+  work ({ log, usage: counted, budgets: service }) {
     const work = new AsyncDisposableStack()
     work.use(workOnUsage(counted, log))
-    work.use(workOnBudgets(reported, log))
+    work.use(workOnBudgets(service, log))
     return work
   },
   isolation: fillUsage

@@ -106,11 +106,11 @@ function remoteSource ({ fetch, now, onError }: {
   let reading: Promise<void> | undefined
 
   async function read (): Promise<void> {
-    const requested = now()
-    triedAt = requested.getTime()
+    const requestedAt = now()
+    triedAt = requestedAt.getTime()
     try {
       known = keysIn(await fetch())
-      readAt = requested
+      readAt = requestedAt
     } catch (error) {
       onError(error)
     }

@@ -57,7 +57,7 @@ const ports = { starttls: 587, tls: 465 } as const
 /** `name`: the name with which this service greets mail servers. */
 export type MailersOptions = SocketOptions & { ca?: readonly string[], name?: string }
 
-/** Mailers by account and access, the most recently used. Each keeps its connection until it is dropped. */
+/** Mailers by account and access, those used last. Each has up to 4 sessions with its server, for 100 messages each. */
 export function createMailers (options: MailersOptions): Mailers {
   const mailers = new LRUCache<string, Mailer>({ max: maxMailers, dispose: (mailer) => mailer.close() })
   return {

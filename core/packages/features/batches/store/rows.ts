@@ -255,7 +255,7 @@ export async function freeCredits (database: Database, companyId: number): Promi
   return row === undefined ? 0 : Number(row.balance) - Number(row.held)
 }
 
-/** How a batch goes on. `reported`: the tenth of which a callback tells. */
+/** How a batch goes on. `told`: the tenth of which a callback tells. */
 export type Progress = {
   from: readonly BatchRow['status'][]
   status?: BatchRow['status']

@@ -5,8 +5,8 @@ import { token } from '@dispatch/plugins/feature'
 import { readLastPositions } from '../store/event-feeds.ts'
 
 /**
- * Follows the feed of a company: told is the highest place of its events, at each look. Without a feed nothing is told. Answers the
- * function that ends it.
+ * Follows the feed of a company: each poll passes on the number of its last event. Without a feed there is none. Answers the function that
+ * ends it.
  */
 export type FollowFeed = (companyId: number, look: (last: number) => void) => () => void
 

@@ -34,8 +34,8 @@ type Options = { database: Database, keyring: Keyring, host: Host, redirectUri: 
 const contextOf = ({ code, sandbox }: Pick<OAuthApp, 'code' | 'sandbox'>): string => `oauth app|${code}|${String(sandbox)}`
 
 /**
- * The clients of OAuth of this service at vendors. Throws `conflict` for a provider that needs none of the operator's, `not_found` where
- * none is registered.
+ * The clients of OAuth of this service at vendors. Throws `conflict` where a provider needs one of the operator's that is not registered or
+ * not confirmed, `not_found` for a provider that needs none.
  */
 export function createClients ({ database, keyring, host, redirectUri, now }: Options): Clients {
   /** The clients that providers need, for their real environment and for one of tests that has configurations of its own. */

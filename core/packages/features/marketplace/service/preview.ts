@@ -13,8 +13,8 @@ export type PackagePreview = { integrity: string, manifest: PackageManifest } | 
 const previewTimeout = 5_000
 
 /**
- * Reads the latest version of an adapter that is not here, for 5 seconds at most: then that is the problem which is answered. What was read
- * is kept: a package never changes.
+ * Reads the latest version of an adapter that is not here. After 5 seconds it answers that the catalog is too slow. What was read is kept:
+ * a package never changes.
  */
 export function createPreview (catalogs: Catalogs): (known: KnownAdapter) => Promise<PackagePreview | undefined> {
   const seen = new LRUCache<string, PackageManifest>({ max: 200 })

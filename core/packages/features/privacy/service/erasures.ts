@@ -45,7 +45,7 @@ export const contextOf = (companyId: number, erasureId: string): string => `eras
 
 /**
  * Erasures of persons and exports of what is known of them. Throws `conflict` for a step that the state of an erasure forbids;
- * `rate_limited` beyond the erasures, or beside another export, of a company.
+ * `rate_limited` where a company has too many erasures under way, or another export.
  */
 export function createErasures ({ database, keyring, linkKey, holders, newId, now }: Options): Erasures {
   const hashOf = createPersonHash(linkKey)

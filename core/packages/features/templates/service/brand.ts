@@ -28,7 +28,10 @@ type Parts = { database: Database, freshness: Freshness, details: Contacts['ownS
 /** The weight of brands in the cache: the characters of their logos. */
 const heaviest = 20_000_000
 
-/** The brands of companies, read by version and kept in memory. Throws `validation_failed` for a logo that cannot be shown. */
+/**
+ * The brands of companies, read by version and kept in memory. Throws `validation_failed` for a logo that the company does not have, and
+ * for colours that cannot be told apart.
+ */
 export function createBrands ({ database, freshness, details, now }: Parts): Brands {
   const bound = { max: heaviest, weigh: (brand: BrandVersion | undefined) => (brand?.content.logo ?? '').length + 1_000 }
   const cache = createFreshCache<number, BrandVersion | undefined>(freshness, (companyId) => companyId, bound)

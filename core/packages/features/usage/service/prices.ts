@@ -17,7 +17,7 @@ export type Prices = {
 
 export const prices = token<Prices>('prices')
 
-/** What companies pay, by which their usage is told in money. Throws `validation_failed` for prices that contradict each other. */
+/** What companies pay, by which their usage is told in money. Throws `validation_failed` as the type says. */
 export function createPrices (database: Database): Prices {
   return {
     read: (companyId) => readPrices(database, companyId),

@@ -36,10 +36,10 @@ const columns: Readonly<Record<Grouping, string>> = { service: 'service', provid
 /** The groups of an answer: what is not asked for is null in all of them. */
 function groupsOf ({ by, per, priced = [] }: Pick<UsageFilter, 'by' | 'per' | 'priced'>, at: RawBuilder<unknown>): RawBuilder<unknown> {
   const group = (Object.entries(columns) as [Grouping, string][]).map(([grouping, column]) => {
-    const reported = sql.ref(column)
-    if (by.includes(grouping)) return reported
+    const name = sql.ref(column)
+    if (by.includes(grouping)) return name
     const isOfPrices = priced.length > 0 && (grouping === 'service' || grouping === 'provider')
-    return isOfPrices ? sql`case when measure = any (${[...priced]}::text[]) then ${reported} end as ${reported}` : sql`null as ${reported}`
+    return isOfPrices ? sql`case when measure = any (${[...priced]}::text[]) then ${name} end as ${name}` : sql`null as ${name}`
   })
   return sql`${per === undefined ? sql`null::timestamptz` : sql`date_trunc(${per}, ${at}, 'UTC')`} as at, ${sql.join(group)}`
 }
