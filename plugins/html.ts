@@ -5,13 +5,26 @@ export type Html = { readonly markup: string }
 
 /**
  * Markup around values: texts are escaped, for elements and quoted attributes alike, and can be read: nothing in them turns around, covers
- * or hides what stands beside them, and none is unseen. Lists stand one after the other.
+ * or hides what stands beside them, and none is unseen. What a form sends back, in `value="…"` and at the end of a textarea, is what it
+ * was. Lists stand one after the other.
  */
 export function html (markup: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   // By index: most pages are opened too seldom for the engine to make a loop over entries fast.
   let text = markup[0] ?? ''
-  for (let index = 0; index < values.length; index++) text += written(values[index] ?? '') + (markup[index + 1] ?? '')
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] ?? ''
+    const after = markup[index + 1] ?? ''
+    // Most texts have nothing to escape, and a page has hundreds.
+    if (typeof value !== 'string') text += markupOf(value) + after
+    else if (!special.test(value)) text += value + after
+    else text += escaped(isSent(markup[index] ?? '', after) ? value : readable(value)) + after
+  }
   return { markup: text }
+}
+
+/** Whether a text between these is one that a form sends. */
+function isSent (before: string, after: string): boolean {
+  return before.endsWith(' value="') || after.startsWith('</textarea>')
 }
 
 /** What has to be escaped, or looked at by `readable`: controls, marks on letters, and what nobody sees. */
@@ -20,21 +33,11 @@ const special = new RegExp(
     '\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u20d0-\\u20ff\\u2800\\u3164\\ufe00-\\ufe2f\\ufeff\\uffa0]'
 )
 
-function written (value: string | Html | readonly Html[]): string {
-  // Most texts have nothing to escape, and a page has hundreds.
-  if (typeof value === 'string') return special.test(value) ? escaped(readable(value)) : value
+function markupOf (value: Html | readonly Html[]): string {
   if ('markup' in value) return value.markup
   let text = ''
   for (const { markup } of value) text += markup
   return text
-}
-
-/** A text in a quoted attribute whose reader sends it back: controls that turn it around stand there as their numbers. */
-export function unchanged (text: string): Html {
-  return {
-    markup: text.split(/([\u202a-\u202e\u2066-\u2069])/).map((part, index) => index % 2 === 0 ? escaped(part) : `&#${part.charCodeAt(0)};`)
-      .join('')
-  }
 }
 
 const controls = /(?![\t\n\r])\p{Cc}/gu
@@ -62,7 +65,11 @@ function signOf (control: string): string {
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
 }
 
-/** One character after the other is twice as fast as all of them by a pattern. */
+/**
+ * One character after the other is twice as fast as all of them by a pattern. Controls that turn a text around stand as their numbers: they
+ * must not turn the source of the page around.
+ */
 function escaped (text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll('\'', '&#39;')
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (one) => `&#${String(one.charCodeAt(0))};`)
 }

@@ -1,5 +1,9 @@
 import t from 'tap'
-import { html, unchanged } from '../../plugins/html.ts'
+import { linesField, textField } from '../../plugins/console/form/fields.ts'
+import { longTextField } from '../../plugins/console/form/text.ts'
+import { languages } from '../../plugins/console/language/language.ts'
+import { html } from '../../plugins/html.ts'
+import { contains } from '../support/matching.ts'
 
 const written = (text: string): string => html`${text}`.markup
 
@@ -29,8 +33,16 @@ await t.test('a text in which nothing is seen is told by its characters', (t) =>
   t.end()
 })
 
-await t.test('what a reader sends back is what it was', (t) => {
-  const text = '\u200b\u001ba\u0301'
-  t.equal(unchanged(text).markup, text)
+await t.test('what a form sends back is what it was, in fields that are seen and in hidden ones', (t) => {
+  const fields = { name: 'x', label: 'X' }
+  const long = { ...fields, help: '', syntax: 'yaml', problems: [] } as const
+  for (const text of ['\u200b', 'Hello\vAda', 'a\u0085b', `a${'\u0301'.repeat(9)}`, '\u001b']) {
+    t.equal(html`<input type="hidden" name="x" value="${text}">`.markup, `<input type="hidden" name="x" value="${text}">`)
+    contains(t, textField({ ...fields, value: text }).markup, ` value="${text}"`)
+    contains(t, linesField({ ...fields, value: text }).markup, `>\n${text}</textarea>`)
+    contains(t, longTextField(languages.en, { ...long, value: text }).markup, `>\n${text}</textarea>`)
+  }
+  t.equal(html`<input value="${'a\u202eb"<'}">`.markup, '<input value="a&#8238;b&quot;&lt;">', 'what turns around does not do so here')
+  t.equal(html`<a title="${'\u200b'}">`.markup, '<a title="U+200B">', 'no form sends this')
   t.end()
 })

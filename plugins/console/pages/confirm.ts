@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Html, html, unchanged } from '../../html.ts'
+import { type Html, html } from '../../html.ts'
 import type { Visit } from '../session/visit.ts'
 import { facts, page } from './layout.ts'
 
@@ -37,7 +37,7 @@ export function confirmationPage (visit: Visit, { title, says, touches = [], mor
   path: string
   sent: readonly (readonly [string, string])[]
 }): Html {
-  const kept = sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${unchanged(value)}">`)
+  const kept = sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
   const counted = touches.map(([what, number]) => [what, typeof number === 'number' ? String(number) : number] as const)
   const main = html`<section class="narrow" aria-label="${title}">${says.map((sentence) => html`<p>${sentence}</p>`)}${
     counted.length === 0 ? html`` : facts(counted)

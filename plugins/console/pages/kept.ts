@@ -1,4 +1,4 @@
-import { type Html, html, unchanged } from '../../html.ts'
+import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
 import type { KeptForm } from '../session/kept-form.ts'
 import { document, notice } from './layout.ts'
@@ -6,7 +6,7 @@ import { document, notice } from './layout.ts'
 /** Leads somebody who has signed in again to the form that their ended session has not sent. */
 export function keptPage (words: Words, { path, fields }: KeptForm): Html {
   const main = html`<div class="narrow">${notice('good', html`<p>${words.keptIntro}</p>`)}<form method="post" action="${path}">${
-    fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${unchanged(value)}">`)
+    fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
   }<div class="actions"><button autofocus>${words.keptShow}</button><a href="/console">${words.keptLeave}</a></div></form></div>`
   return document(words, { title: words.keptTitle, main, path: '/console' })
 }

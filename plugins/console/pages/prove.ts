@@ -1,4 +1,4 @@
-import { type Html, html, unchanged } from '../../html.ts'
+import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill } from '../language/language.ts'
 import type { VerificationForms } from '../session/offered.ts'
@@ -19,7 +19,7 @@ export function proofPage (visit: Visit, { path, sent, ways, forms, refused }: {
   refused: string | undefined
 }): Html {
   const { words, actor, acting: { own } = { own: actor } } = visit
-  const kept = html`${sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${unchanged(value)}">`)}`
+  const kept = html`${sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
   const why = refused === undefined
     ? html``
     : notice('bad', html`<p>${refused === 'rate_limited' ? words.tooManyCodes : words.proofWrong}</p>`)

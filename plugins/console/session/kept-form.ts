@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { type Html, html, unchanged } from '../../html.ts'
+import { type Html, html } from '../../html.ts'
 import { sentIn } from '../form/body.ts'
 import { type Mode, pathIn } from './mode.ts'
 
@@ -129,5 +129,5 @@ export function carried (kept: KeptForm | undefined): Html {
 }
 
 function hidden (before: string, fields: readonly Field[]): Html {
-  return html`${fields.map(([name, value]) => html`<input type="hidden" name="${before}${name}" value="${unchanged(value)}">`)}`
+  return html`${fields.map(([name, value]) => html`<input type="hidden" name="${before}${name}" value="${value}">`)}`
 }
