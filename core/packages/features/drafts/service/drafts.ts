@@ -4,6 +4,7 @@ import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName, type ServiceName, services } from '@dispatch/services'
+import { isWithoutKey } from '@dispatch/tables'
 import { randomUUID } from 'node:crypto'
 import type { DraftBody, DraftSummary, DraftView } from '../contract/drafts.ts'
 import { type DraftRow, listDrafts, type ListedRow, readDraft, removeDraft, removeOldDrafts, type SummaryRow, templateNames,
@@ -40,8 +41,9 @@ export function createDrafts ({ database, now }: { database: Database, now: () =
     write,
     async list (reader, only) {
       const rows = await listDrafts(database, reader, only)
-      const names = await templateNames(database, reader.companyId, [...new Set(rows.flatMap((row) => templateIn(row) ?? []))])
-      return rows.map((row) => ({ ...summaryOf(row), ...aboutOf(row), template: namedTemplate(templateIn(row), names) }))
+      const told = rows.map((row) => ({ row, ...toldBy(row) }))
+      const names = await templateNames(database, reader.companyId, [...new Set(told.flatMap(({ templateId }) => templateId ?? []))])
+      return told.map(({ row, templateId, ...about }) => ({ ...summaryOf(row), ...about, template: namedTemplate(templateId, names) }))
     },
     async read (reader, id) {
       const row = await readDraft(database, reader, id)
@@ -81,13 +83,26 @@ const maxTold = 200
 
 const told = (value: unknown): string | null => typeof value === 'string' && value.trim() !== '' ? shortened(value.trim(), maxTold) : null
 
-/** Who would get what a draft says, and what it is about. What is half written tells what it can. */
-function aboutOf ({ service: path, request }: ListedRow): Pick<DraftSummary, 'recipient' | 'subject'> {
-  const about: Pick<DraftSummary, 'recipient' | 'subject'> = { recipient: null, subject: null }
-  const { template } = request ?? {}
+type About = Pick<DraftSummary, 'recipient' | 'subject'>
+
+/** What a draft tells of itself. One whose data key is away, or that cannot be opened, tells nothing. */
+function toldBy ({ service, request }: ListedRow): About & { templateId?: number | undefined } {
+  const nothing = { recipient: null, subject: null }
+  if (request === null || isWithoutKey(request)) return nothing
+  try {
+    return { ...aboutOf(service, request), templateId: templateIn(request) }
+  } catch {
+    return nothing
+  }
+}
+
+/** Who would get what a request says, and what it is about. What is half written tells what it can. */
+function aboutOf (path: string, request: JsonObject): About {
+  const about: About = { recipient: null, subject: null }
+  const { template } = request
   const data = isRecord(template) && isRecord(template['data']) ? template['data'] as JsonObject : {}
   for (const name of path.split('/')) {
-    if (request === null || !isServiceName(name)) continue
+    if (!isServiceName(name)) continue
     const own = request[name]
     const fields = isRecord(own) ? { ...request, ...own } : request
     const { recipient, documentNumber } = factsOf(name, fields, data)
@@ -107,8 +122,8 @@ function factsOf (name: ServiceName, fields: object, data: JsonObject): { recipi
   }
 }
 
-function templateIn ({ request }: ListedRow): number | undefined {
-  const id = isRecord(request?.['template']) ? request['template']['id'] : undefined
+function templateIn ({ template }: JsonObject): number | undefined {
+  const id = isRecord(template) ? template['id'] : undefined
   return Number.isSafeInteger(id) && Math.abs(Number(id)) < 2 ** 31 ? Number(id) : undefined
 }
 

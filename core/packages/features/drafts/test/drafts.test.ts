@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import t from 'tap'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, matches } from '../../../../../test/support/matching.ts'
@@ -6,7 +8,7 @@ import { invoiceRequest, startService } from '../../../../../test/support/servic
 import { createDrafts } from '../service/drafts.ts'
 import { maxKept } from '../store/drafts.ts'
 
-const service = await startService(t)
+const service = await startService(t, { config: { dataKeys: { folder: join(t.testdir(), 'keys') } } })
 const { send } = service
 const { admin, member, companyId } = await service.company('writing')
 const other = await service.company('elsewhere', { credits: 10 })
@@ -51,6 +53,26 @@ await t.test('a list tells drafts apart by what they say, half written or not', 
   const { open, signIn } = openConsole(service)
   const { body: page } = await open('/drafts', await signIn(author))
   for (const text of ['ada@example.com', 'Your order', 'Invoice', author.email]) contains(t, page, text)
+})
+
+await t.test('drafts whose data key is away, or that were cut, can be listed and removed beside the others', async (t) => {
+  const { admin: author, companyId } = await service.company('keyless')
+  const write = async (body: object, login = author): Promise<string> =>
+    (await send('POST', '/api/v1/drafts', { body: { service: 'sms', request: body } }, login)).body.id as string
+  const listed = async () => (await send('GET', '/api/v1/drafts', {}, author)).body.data
+  const empty = await write({})
+  const [cut, closed] = [await write(request), await write(request)]
+  has(t, await listed(), [{ id: closed, recipient: '+3361' }, { id: cut, recipient: '+3361' }, { id: empty }])
+  const nothing = { recipient: null, subject: null, template: null }
+  await sql`update drafts set request = '{"sealed:1": ""}' where draft_id = ${cut}`.execute(service.app.get('database').owner)
+  has(t, await listed(), [{ id: closed, recipient: '+3361' }, { id: cut, ...nothing }, { id: empty }])
+  await service.app.get('dataKeys')?.shred(companyId)
+  has(t, await listed(), [{ id: closed, ...nothing }, { id: cut, ...nothing }, { id: empty, ...nothing }])
+  const { open, signIn } = openConsole(service)
+  const page = await open('/drafts', await signIn(author))
+  t.equal(page.status, 200)
+  contains(t, page.body, closed)
+  t.equal((await send('DELETE', `/api/v1/drafts/${closed}`, {}, author)).status, 204)
 })
 
 await t.test('nobody but its author reads a draft unless it is shared, and nobody else changes it', async (t) => {
