@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Html } from '../../html.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { signInPage } from '../pages/sign-in.ts'
-import { carriedForm } from '../session/kept-form.ts'
+import { carriedForm, isLost } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
 import { formsOf } from '../session/offered.ts'
 import { partsOf } from '../session/visit.ts'
@@ -20,14 +20,14 @@ const verificationsOf = (request: FastifyRequest, { kinds, wrong }: Offer) => ({
   ...wrong !== undefined && { wrong }
 })
 
-/** The first page of a sign-in, with the form that the request carries along. */
+/** The first page of a sign-in, with the form that the request carries along, or the word that it is lost. */
 export function firstPage (request: FastifyRequest, shown: Shown<typeof signInPage>, offer: Offer = {}): Html {
   const offered = { verifications: verificationsOf(request, offer), parts: partsOf(request) }
-  return signInPage(offer.words ?? languageOf(request), { kept: carriedForm(request), ...offered, ...shown })
+  return signInPage(offer.words ?? languageOf(request), { kept: carriedForm(request), lost: isLost(request), ...offered, ...shown })
 }
 
 /** The second one, after a right password. */
 export function secondPage (request: FastifyRequest, shown: Shown<typeof signInCodePage>, offer: Offer): Html {
   const verifications = verificationsOf(request, offer)
-  return signInCodePage(offer.words ?? languageOf(request), { kept: carriedForm(request), verifications, ...shown })
+  return signInCodePage(offer.words ?? languageOf(request), { kept: carriedForm(request), lost: isLost(request), verifications, ...shown })
 }

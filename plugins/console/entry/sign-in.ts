@@ -7,7 +7,7 @@ import { signInPath } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'
 import { clientOf } from '../session/client.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
-import { carriedForm, keptFormIn, longestKept } from '../session/kept-form.ts'
+import { carriedForm, isCarrying, keptFormIn, longestKept } from '../session/kept-form.ts'
 import { fiveMinutes, ownPath } from '../session/paths.ts'
 import { visitOf } from '../session/visit.ts'
 import { firstPage, secondPage } from './sign-in-pages.ts'
@@ -42,7 +42,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
       const entered = await sessions.open(email, password, clientOf(request))
       if ('waiting' in entered) {
         setCookie(reply, 'waiting', entered.waiting, fiveMinutes)
-        if (carriedForm(request) === undefined) {
+        if (!isCarrying(request)) {
           return await reply.redirect(`/console/sign-in/code?next=${encodeURIComponent(next)}`, 303)
         }
         const waiting = await sessions.waitingFor(entered.waiting)
@@ -68,7 +68,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     const language = body.get('language') === 'fr' ? 'fr' : 'en'
     setCookie(reply, 'language', language, year)
     const [next, words] = [ownPath(body.get('next')), languages[language]]
-    if (carriedForm(request) === undefined) return reply.redirect(next, 303)
+    if (!isCarrying(request)) return reply.redirect(next, 303)
     if (!body.has('code')) return reply.page(firstPage(request, { next, email: body.get('email') ?? '' }, { words }))
     const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
     return reply.page(secondPage(request, { next }, { words, kinds: waiting?.kinds ?? [] }))

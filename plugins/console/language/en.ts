@@ -125,6 +125,10 @@ export const en = {
     'very large. Go back in your browser to copy it, then sign in.',
   keptTitle: 'What you have written',
   keptIntro: 'You are signed in again. What you had written was not sent: it is all here.',
+  keptGone:
+    'You are signed in again. What you had written was not sent, and waits no more: the page of the sign-in was open for too long. ' +
+    'Go back in your browser to copy it.',
+  keptGoOn: 'Go on',
   keptShow: 'Show it',
   keptLeave: 'Leave it',
   factor: 'Second factor',

@@ -131,6 +131,10 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
     'ou c’est très grand. Revenez en arrière dans votre navigateur pour le copier, puis connectez-vous.',
   keptTitle: 'Ce que vous avez écrit',
   keptIntro: 'Vous êtes de nouveau connecté. Ce que vous aviez écrit n’a pas été envoyé : tout est là.',
+  keptGone:
+    'Vous êtes de nouveau connecté. Ce que vous aviez écrit n’a pas été envoyé et n’attend plus : la page de connexion est restée ' +
+    'ouverte trop longtemps. Revenez en arrière dans votre navigateur pour le copier.',
+  keptGoOn: 'Continuer',
   keptShow: 'L’afficher',
   keptLeave: 'L’abandonner',
   factor: 'Second facteur',

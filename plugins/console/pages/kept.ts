@@ -10,3 +10,11 @@ export function keptPage (words: Words, { path, fields }: KeptForm): Html {
   }<div class="actions"><button autofocus>${words.keptShow}</button><a href="/console">${words.keptLeave}</a></div></form></div>`
   return document(words, { title: words.keptTitle, main, path: '/console' })
 }
+
+/** Says to somebody who has signed in again that the form is lost. `next`: where they go on. */
+export function lostPage (words: Words, next: string): Html {
+  const main = html`<div class="narrow">${
+    notice('warn', html`<p>${words.keptGone}</p>`)
+  }<div class="actions"><a href="${next}">${words.keptGoOn}</a></div></div>`
+  return document(words, { title: words.keptTitle, main, path: '/console' })
+}

@@ -6,16 +6,20 @@ import { signInForm, signInPath } from './sign-in.ts'
 import { answerForms, type OfferedForms } from './verification-forms.ts'
 
 /** The form for the code of the second factor; after a refusal it says why. */
-export function signInCodePage (words: Words, { next, refused, verifications, kept }: {
+export function signInCodePage (words: Words, { next, refused, lost = false, verifications, kept }: {
   next: string
   refused?: string
+  /** Whether what the reader has sent after the session had ended is not kept. */
+  lost?: boolean
   /** Those of the kinds of verification that the user has. */
   verifications: OfferedForms
   /** What the reader has sent after the session had ended. */
   kept?: KeptForm | undefined
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyCodes : words.codeWrong
-  const main = html`<p>${verifications.forms[0]?.wait(words) ?? words.codeIntro}</p>
+  const main = html`<p>${verifications.forms[0]?.wait(words) ?? words.codeIntro}</p>${
+    lost ? notice('warn', html`<p>${words.keptNot}</p>`) : html``
+  }
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
 <form method="post" action="/console/sign-in/code" class="stack" id="${signInForm}">
 <input type="hidden" name="next" value="${next}">${carried(kept)}

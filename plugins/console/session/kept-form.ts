@@ -19,14 +19,14 @@ const maxFields = 2_000
 /** What stands before the names of its fields in the forms of the sign-in. The script of passkeys knows it, too. */
 const prefix = 'kept:'
 
-/** For how long a page may have been shown before its form is sent, in milliseconds. */
+/** For how long a page may have been shown before its form is sent, and how long that waits in the sign-in, in milliseconds. */
 const lasts = 7 * 86_400_000
 
 /** Marks of the path and the author of a form, until a time: nobody else says them of one. */
 export type Marks = {
   of: (path: string, author: number) => string
-  /** Whether this is the mark of a path and an author, and whether its time is over. */
-  read: (path: string, author: number, mark: string) => 'right' | 'over' | 'wrong'
+  /** Whether this is the mark of a path and an author, whose time is not over. */
+  isRight: (path: string, author: number, mark: string) => boolean
 }
 
 const marks = Symbol('marks')
@@ -44,11 +44,10 @@ export function markForms (app: FastifyInstance, secret: Uint8Array, now: () => 
     `${String(until)}.${createHmac('sha256', key).update(JSON.stringify([path, userId, until])).digest('base64url')}`
   app.decorate(marks, {
     of: (path, userId) => markOf(path, userId, now().getTime() + lasts),
-    read (path, userId, given) {
+    isRight (path, userId, given) {
       const until = Number(given.split('.', 1)[0])
       const [mine, theirs] = [Buffer.from(markOf(path, userId, until)), Buffer.from(given)]
-      if (mine.length !== theirs.length || !timingSafeEqual(mine, theirs)) return 'wrong'
-      return until > now().getTime() ? 'right' : 'over'
+      return mine.length === theirs.length && timingSafeEqual(mine, theirs) && until > now().getTime()
     }
   })
 }
@@ -76,9 +75,13 @@ type Field = readonly [name: string, value: string]
 /** A form that was sent after its session had ended. `fields`: as they were sent, without those of {@link outlives}. */
 export type KeptForm = { path: string, author: number, mark: string, fields: readonly Field[] }
 
-/** The form that a request has sent, if it outlives its session; undefined for one that is too large or too old for that. */
+/**
+ * The form that a request has sent, if it outlives its session; undefined for one that is too large or too old for that. The time of its
+ * mark begins anew: the sign-in takes its own.
+ */
 export function keptFormIn (request: Pick<FastifyRequest, 'body' | 'server'>): KeptForm | undefined {
-  return keptOf(request, '')
+  const kept = keptOf(request, '')
+  return kept && { ...kept, mark: marksOf(request).of(kept.path, kept.author) }
 }
 
 /** The form that a form of the sign-in has carried along. */
@@ -95,19 +98,28 @@ const dropped: ReadonlySet<string> = new Set([again, author, mark, ':as', ':conf
 /** What a form says of where it is shown again, and what its mark is worth. */
 function placeOf ({ body, server }: { body: URLSearchParams, server: FastifyInstance }, before: string) {
   const [path = '', userId = '', given = ''] = [again, author, mark].map((name) => body.get(before + name) ?? '')
-  return { path, userId: Number(userId), given, worth: server[marks].read(path, Number(userId), given) }
+  return { path, userId: Number(userId), given, isRight: server[marks].isRight(path, Number(userId), given) }
 }
 
-/** Whether a form was to outlive its session, and does not: its page was shown for too long, or it is too large. */
+/** Whether the page of the sign-in has a form to carry along, or to say of that it is lost. */
+export function isCarrying ({ body }: Pick<FastifyRequest, 'body'>): boolean {
+  return body instanceof URLSearchParams && body.has(prefix + mark)
+}
+
+/**
+ * Whether a form was to outlive its session, as it was sent or carried along, and does not: it is too large, or its mark is over or none
+ * that this release makes.
+ */
 export function isLost (request: Pick<FastifyRequest, 'body' | 'server'>): boolean {
-  const { body, server } = request
-  return body instanceof URLSearchParams && placeOf({ body, server }, '').worth !== 'wrong' && keptFormIn(request) === undefined
+  const { body } = request
+  if (isCarrying(request)) return carriedForm(request) === undefined
+  return body instanceof URLSearchParams && body.has(mark) && keptOf(request, '') === undefined
 }
 
 function keptOf ({ body, server }: Pick<FastifyRequest, 'body' | 'server'>, before: string): KeptForm | undefined {
   if (!(body instanceof URLSearchParams)) return undefined
-  const { path, userId, given, worth } = placeOf({ body, server }, before)
-  if (worth !== 'right') return undefined
+  const { path, userId, given, isRight } = placeOf({ body, server }, before)
+  if (!isRight) return undefined
   const fields = sentIn(body).filter(([name]) => name.startsWith(before)).map(([name, value]): Field => [name.slice(before.length), value])
     .filter(([name]) => !dropped.has(name))
   const kept = { path, author: userId, mark: given, fields }
