@@ -4,8 +4,14 @@ import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { createDatabaseFunctions } from './calls/database-functions.ts'
 
+/**
+ * `before`: a statement that reads whole tables, which may take long. It is run before the transaction of the migration, while everybody
+ * works, without limits of time, and once more where that fails. Not so for those that share a transaction on an empty database.
+ */
+export type SchemaMigration = Migration & { before?: string }
+
 /** Migrations by name, in the order in which they are run. */
-export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
+export type Migrations = Readonly<Record<string, () => Promise<SchemaMigration>>>
 
 /**
  * Every migration in order. A released one is never changed. Processes of the release before work beside one that has run a new migration:
@@ -131,7 +137,7 @@ export async function migrate (
     mustKnow(state)
     await prove()
     await onServer(async (queries) => {
-      if (state.unknown.length === 0) await migrateToLatest(queries, state, ofFeatures)
+      if (state.unknown.length === 0) await migrateToLatest({ owner: queries, session: database.session }, state, ofFeatures)
       await noteRelease({ owner: queries }, state)
       await createDatabaseFunctions({ owner: queries })
     })
@@ -144,37 +150,44 @@ export async function migrate (
  * different tables, held together, would deadlock with those who work. Those of features come last, each by itself: their order follows
  * from what features need.
  */
-async function migrateToLatest (owner: Database['owner'], { run, pending }: SchemaState, ofFeatures: Migrations): Promise<void> {
+async function migrateToLatest (
+  { owner, session }: Pick<Database, 'owner' | 'session'>,
+  { run, pending }: SchemaState,
+  ofFeatures: Migrations
+): Promise<void> {
   const own = pending.filter((name) => Object.hasOwn(migrations, name))
   const turns = [...run.length === 0 ? [own] : own.map((name) => [name]), ...pending.slice(own.length).map((name) => [name])]
   // Read before the first transaction, which has a limit of time.
   const toRun = await readMigrations({ ...migrations, ...ofFeatures }, pending)
   const done = new Map(run.map((name) => [name, wasRun]))
   for (const turn of turns) {
-    const provided = Object.fromEntries([...done, ...toRun.filter(([name]) => turn.includes(name))])
+    const ofTurn = toRun.filter(([name]) => turn.includes(name))
+    const before = turn.length === 1 ? ofTurn[0]?.[1].before : undefined
+    if (before !== undefined) await session((client) => client.query(before)).catch(fail)
+    const provided = Object.fromEntries([...done, ...ofTurn])
     const migrator = new Migrator({
       db: owner,
       allowUnorderedMigrations: true,
       provider: { getMigrations: () => Promise.resolve(provided) }
     })
     const { error } = await migrator.migrateToLatest()
-    if (error !== undefined) throw failed(error)
+    if (error !== undefined) fail(error)
     for (const name of turn) done.set(name, wasRun)
   }
 }
 
 /** The migrator wants to see each one that was run, also those of a feature that is not here any more. */
-const wasRun: Migration = { up: () => Promise.resolve() }
+const wasRun: SchemaMigration = { up: () => Promise.resolve() }
 
-function readMigrations (all: Migrations, names: readonly string[]): Promise<[string, Migration][]> {
+function readMigrations (all: Migrations, names: readonly string[]): Promise<[string, SchemaMigration][]> {
   return Promise.all(names.flatMap((name) => {
     const read = all[name]
-    return read === undefined ? [] : [read().then((migration): [string, Migration] => [name, migration])]
+    return read === undefined ? [] : [read().then((migration): [string, SchemaMigration] => [name, migration])]
   }))
 }
 
-function failed (error: unknown): Error {
-  return new Error('The database schema could not be brought up to date: ' +
+function fail (error: unknown): never {
+  throw new Error('The database schema could not be brought up to date: ' +
     `${error instanceof Error ? error.message.replace(/\.$/, '') : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, {
     cause: error
   })

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { concurrentIndexes } from '../../../core/packages/tables/concurrent-indexes.ts'
 
-const folder = new URL('../../../core/store/migrations/', import.meta.url)
+const core = new URL('../../../core/', import.meta.url)
 
 /** The first migration that a rolling upgrade goes through. Those before ran on databases of development. */
 const first = '036'
@@ -49,9 +49,40 @@ function withoutNew (text: string): string {
 
 const faultsOf = (text: string): string[] => rules.filter(([forbidden]) => forbidden.test(withoutNew(text))).map(([, instead]) => instead)
 
-for (const file of readdirSync(folder).filter((name) => name >= first)) {
-  await t.test(`${file} may run while others work`, (t) => {
-    t.same(faultsOf(readFileSync(new URL(file, folder), 'utf8')), [])
+/** What breaks a rule, and may. */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
+  // The same migration makes a view of the old name, by which an older process reads, locks and writes the rows. No release looks for the
+  // index by its old name.
+  'packages/features/callbacks/migrations/outbox.ts': [
+    'alter table endpoint_callbacks rename to callbacks_to_endpoints;',
+    'alter index if exists endpoint_callbacks_kept rename to callbacks_to_endpoints_kept;'
+  ],
+  // No release has had these tables before: no older process uses them, and they have no rows.
+  'packages/features/batches/migrations/005-facts.ts': ['alter table batches drop column needs_approval'],
+  'packages/features/contacts/migrations/003-own-details-time.ts': [
+    'alter table own_details add column updated_at timestamptz not null default now()'
+  ]
+}
+
+const files = [
+  ...globSync('store/migrations/*.ts', { cwd: core }).filter((path) => path >= `store/migrations/${first}`),
+  ...globSync('packages/features/*/migrations/*.ts', { cwd: core })
+]
+
+await t.test('migrations of the core and of features are read', (t) => {
+  for (const path of Object.keys(exceptions)) t.ok(files.includes(path), path)
+  t.ok(files.length > 60, String(files.length))
+  t.end()
+})
+
+for (const path of files.toSorted()) {
+  await t.test(`${path} may run while others work`, (t) => {
+    let text = readFileSync(new URL(path, core), 'utf8')
+    for (const allowed of exceptions[path] ?? []) {
+      t.equal(text.split(allowed).length, 2, allowed)
+      text = text.replace(allowed, '')
+    }
+    t.same(faultsOf(text), [])
     t.end()
   })
 }

@@ -1,10 +1,10 @@
+import type { Migrations } from '@dispatch/core'
 import { type Kysely, sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
 
 const own = 'company_id = (select nullif(current_setting(\'app.company\', true), \'\')::integer)'
 
 const isolated = (table: string): string => `
-grant select, insert, update, delete on ${table} to dispatch_company;
+grant select, insert, update on ${table} to dispatch_company;
 alter table ${table} enable row level security;
 create policy company on ${table} to dispatch_company using (${own}) with check (${own});`
 
@@ -52,32 +52,49 @@ create view endpoint_callbacks with (security_invoker = true) as
   from callbacks_to_endpoints;
 grant select, insert, update on endpoint_callbacks to dispatch_company;`
 
+/** A step, and what is read before it. */
+type Step = { does: string, before?: string }
+
 /**
  * The two tables of callbacks become the partitions of one, and so do those of their attempts: no row moves, and processes of the release
- * before go on with the tables that they know. Each step locks one of these tables for a moment. What a partition must prove is read in a
- * step before, while everybody works.
+ * before go on with the tables that they know. Each step locks one of these tables for a moment. What a partition must prove is read
+ * before it, while everybody works.
  */
-const steps = {
-  '001-outbox': tables,
-  '002-addresses': `
-alter table callbacks add column endpoint_id uuid, add constraint callbacks_to_addresses check (endpoint_id is null) not valid;`,
-  '003-addresses-proved': 'alter table callbacks validate constraint callbacks_to_addresses;',
-  '004-addresses-attached': 'alter table outbox attach partition callbacks for values in (null);',
-  '005-endpoints': endpoints,
-  '006-attempts': `
+const steps: Readonly<Record<string, Step>> = {
+  '001-outbox': { does: tables },
+  '002-addresses': {
+    does: 'alter table callbacks add column endpoint_id uuid, add constraint callbacks_to_addresses check (endpoint_id is null) not valid;'
+  },
+  '004-addresses-attached': {
+    before: 'alter table callbacks validate constraint callbacks_to_addresses',
+    does: 'alter table outbox attach partition callbacks for values in (null);'
+  },
+  '005-endpoints': { does: endpoints },
+  '006-attempts': {
+    does: `
 alter table callback_attempts add column to_endpoint boolean not null default false,
-  add constraint callback_attempts_to_addresses check (to_endpoint = false) not valid;`,
-  '007-attempts-proved': 'alter table callback_attempts validate constraint callback_attempts_to_addresses;',
-  '008-attempts-attached': 'alter table outbox_attempts attach partition callback_attempts for values in (false);',
-  '009-endpoint-attempts': `
+  add constraint callback_attempts_to_addresses check (to_endpoint = false) not valid;`
+  },
+  '008-attempts-attached': {
+    before: 'alter table callback_attempts validate constraint callback_attempts_to_addresses',
+    does: 'alter table outbox_attempts attach partition callback_attempts for values in (false);'
+  },
+  '009-endpoint-attempts': {
+    does: `
 alter table endpoint_attempts add column to_endpoint boolean not null default true,
-  add constraint endpoint_attempts_to_endpoints check (to_endpoint = true) not valid;`,
-  '010-endpoint-attempts-proved': 'alter table endpoint_attempts validate constraint endpoint_attempts_to_endpoints;',
-  '011-endpoint-attempts-attached': 'alter table outbox_attempts attach partition endpoint_attempts for values in (true);'
+  add constraint endpoint_attempts_to_endpoints check (to_endpoint = true) not valid;`
+  },
+  '011-endpoint-attempts-attached': {
+    before: 'alter table endpoint_attempts validate constraint endpoint_attempts_to_endpoints',
+    does: 'alter table outbox_attempts attach partition endpoint_attempts for values in (true);'
+  }
 }
 
-export const migrations: Readonly<Record<string, () => Promise<Migration>>> = Object.fromEntries(
-  Object.entries(steps).map(([name, step]) => [`callbacks/${name}`, () => Promise.resolve({ up: (db: Kysely<unknown>) => run(db, step) })])
+export const migrations: Migrations = Object.fromEntries(
+  Object.entries(steps).map(
+    ([name, { does, before }]) => [`callbacks/${name}`,
+      () => Promise.resolve({ up: (db: Kysely<unknown>) => run(db, does), ...(before === undefined ? {} : { before }) })]
+  )
 )
 
 async function run (db: Kysely<unknown>, step: string): Promise<void> {

@@ -89,9 +89,10 @@ export function createDelivery ({ database, queue, network, signing, outbox, log
     await outbox.tell(queries, companyId, { type, data, ...(url === null ? {} : { url }) })
   }
 
+  /** Queues a job for each kind that is due: a process of release 1.1 sends only the kind of its job, and its receivers may be busy. */
   async function next (companyId: number): Promise<void> {
     const due = await findDueCallbacks(database, companyId, 0)
-    if (due !== undefined) await queue.send('callback', [callbackJob(due, 'next')])
+    if (due.length > 0) await queue.send('callback', due.map((kind) => callbackJob(kind, 'next')))
   }
 
   return {
@@ -106,8 +107,8 @@ export function createDelivery ({ database, queue, network, signing, outbox, log
         return
       }
       const due = await findDueCallbacks(database, companyId, claimFor)
-      // Other workers send the rest. This job comes later, in case they are killed.
-      if (due !== undefined) await queue.send('callback', [callbackJob(due, 'watch', claimFor)])
+      // Other workers send the rest. These jobs come later, in case they are killed.
+      if (due.length > 0) await queue.send('callback', due.map((kind) => callbackJob(kind, 'watch', claimFor)))
     },
 
     async sweep () {

@@ -40,8 +40,10 @@ export async function claimCallback (
 ): Promise<ClaimedCallback | undefined> {
   const { now } = database
   return database.company(companyId, async (queries) => {
-    // The lock puts the claims of a company in a row, so that each counts those before it.
-    await sql`select pg_advisory_xact_lock(hashtextextended('callback claim', ${companyId}))`.execute(queries)
+    // The locks put the claims of a company in a row, so that each counts those before it. Processes of release 1.1 claim callbacks to
+    // endpoints under the second one alone.
+    await sql`select pg_advisory_xact_lock(hashtextextended('callback claim', ${companyId})),
+      pg_advisory_xact_lock(hashtextextended('endpoint claim', ${companyId}))`.execute(queries)
     const { rows: [claimed] } = await sql<ClaimedCallback>`
       with busy as (
         select coalesce(endpoint_id::text, receiver) as target, endpoint_id is not null as is_endpoint, count(*) as requests,
@@ -80,16 +82,18 @@ export async function claimCallback (
   })
 }
 
-/** A company that has callbacks to send, and whether the one that has waited for longest goes to an endpoint. */
+/** A company that has callbacks to send, and whether they go to endpoints. */
 export type DueCallbacks = { companyId: number, toEndpoint: boolean }
 
-/** Which callbacks of the company are due within so many seconds; undefined where none is. */
-export async function findDueCallbacks (database: Database, companyId: number, seconds: number): Promise<DueCallbacks | undefined> {
+/** Which callbacks of the company are due within so many seconds: those to addresses, to endpoints, both or none. */
+export async function findDueCallbacks (database: Database, companyId: number, seconds: number): Promise<DueCallbacks[]> {
   return database.company(companyId, async (queries) => {
-    const { rows: [due] } = await sql<DueCallbacks>`select company_id as "companyId", endpoint_id is not null as "toEndpoint" from outbox
-      where company_id = ${companyId} and state = 'pending' and next_at <= ${addSeconds(database.now, seconds)}
-      order by next_at limit 1`.execute(queries)
-    return due
+    const due = sql`company_id = ${companyId} and state = 'pending' and next_at <= ${addSeconds(database.now, seconds)}`
+    const { rows } = await sql<DueCallbacks>`
+      select ${companyId}::integer as "companyId", false as "toEndpoint" where exists (select from outbox where endpoint_id is null and ${due})
+      union all
+      select ${companyId}::integer, true where exists (select from outbox where endpoint_id is not null and ${due})`.execute(queries)
+    return rows
   })
 }
 

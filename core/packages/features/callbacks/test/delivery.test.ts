@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { spawn } from 'node:child_process'
+import { randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
@@ -80,6 +82,25 @@ await t.test('a callback is what the published library of Standard Webhooks veri
   t.throws(() => verified(new Webhook(`whsec_${Buffer.alloc(32, 1).toString('base64')}`), request!), 'another secret does not verify it')
   t.throws(() => verified(webhook, { ...request!, body: Buffer.from(request!.body.toString().replace('Zoë', 'Zoe')) }),
     'nor does another body')
+})
+
+await t.test('each kind that is due has a job of its own', async (t) => {
+  const { companyId, dispatchId } = await begun()
+  const [endpointId, moment] = [randomUUIDv7(), new Date(clock.time)]
+  await sql`insert into callback_endpoints (endpoint_id, company_id, name, url, enabled, secrets, created_at)
+    values (${endpointId}, ${companyId}, '', 'https://endpoint.acme.test/', true, '[]', ${moment})`.execute(database.owner)
+  await note({ companyId, dispatchId, url })
+  await note({ companyId, dispatchId, url })
+  await sql`insert into outbox (callback_id, company_id, endpoint_id, type, sequence, receiver, body, state, next_at, created_at)
+    values (${randomUUIDv7()}, ${companyId}, ${endpointId}, 'company.credits_low', 1, '', '{}', 'pending', ${moment}, ${moment})`
+    .execute(database.owner)
+  const added = () => [...new Set(jobs.splice(0).map(({ key, data }) => [key, 'endpoints' in data].join()))]
+  added()
+  await deliver({ companyId })
+  t.same(added(), [`${companyId} next,false`, `${companyId} endpoints next,true`])
+  clock.time -= 1000
+  await deliver({ companyId })
+  t.same(added(), [`${companyId} watch,false`, `${companyId} endpoints watch,true`], 'nor is one alone looked after')
 })
 
 await t.test('while a secret is being replaced both verify, for a day; nobody sees one twice', async (t) => {

@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { until } from '../../../../../test/core/work/support.ts'
 import { testDatabase } from '../../../../../test/support/postgres.ts'
 import { migrate } from '../../../../store/migrate.ts'
-import { type Database, openDatabase } from '../../../database/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../../../database/database.ts'
 import { migrations } from '../migrations/outbox.ts'
 import { claimCallback, findDueCallbacks, listCompaniesDue, settleCallback } from '../store/attempts.ts'
 import { listCallbacks, listEndpointCallbacks } from '../store/callbacks.ts'
@@ -15,9 +16,9 @@ const [companyId, otherId] = [1, 2]
 const endpointId = randomUUIDv7()
 
 /** A database of release 1.1 with two companies and an endpoint. */
-async function begin (t: Test): Promise<Database> {
+async function begin (t: Test, options: Pick<DatabaseOptions, 'limits'> = {}): Promise<Database> {
   const { url } = await testDatabase(t)
-  const database = openDatabase({ connectionString: url }, { connections: 6, onError: (error) => t.fail(error.message) })
+  const database = openDatabase({ connectionString: url }, { connections: 6, onError: (error) => t.fail(error.message), ...options })
   t.teardown(() => database.close())
   await migrate(database)
   await sql`insert into companies (company_id, name, created_at) overriding system value
@@ -76,7 +77,7 @@ await t.test('what waited before the upgrade is sent by this release, or after t
     t.equal(await old.claim(database, kind, companyId), later[kind], 'it sends what this one has recorded')
     await old.settle(database, kind, companyId, later[kind])
   }
-  t.equal(await findDueCallbacks(database, companyId, 60), undefined)
+  t.same(await findDueCallbacks(database, companyId, 60), [])
   for (const found of [await listCallbacks(database, companyId, null, { limit: 9 }),
     await listEndpointCallbacks(database, { companyId, endpointId }, {}, { limit: 9 })])
   {
@@ -106,17 +107,122 @@ await t.test('two releases side by side send each callback once, whoever has rec
   t.same(claimed.toSorted(), recorded.toSorted())
 })
 
+await t.test('the release before makes callbacks due again, stops and empties them', async (t) => {
+  const database = await begin(t)
+  await upgrade(database)
+  const ids = await recordNew(database)
+  for (const kind of kinds) {
+    const id = ids[kind]
+    t.equal(await old.claim(database, kind, companyId), id)
+    t.equal(await old.replay(database, kind, companyId, id), false, 'it is under way')
+    await old.settle(database, kind, companyId, id)
+    t.equal(await old.replay(database, kind, companyId, id), true, kind)
+  }
+  const states = async () => (await Promise.all(kinds.map((kind) => old.list(database, kind, companyId)))).flat().map(({ state }) => state)
+  t.same(await states(), ['pending', 'pending'])
+  t.equal(await old.stopWaiting(database, companyId, endpointId), 1)
+  t.same(await states(), ['pending', 'stopped'])
+  t.equal(await old.resendFailed(database, companyId, endpointId), 1)
+  t.same(await states(), ['pending', 'pending'])
+  for (const kind of kinds) t.equal(await old.forgetBodies(database, kind), 0, 'what waits keeps its body')
+  for (const kind of kinds) await old.settle(database, kind, companyId, ids[kind])
+  for (const kind of kinds) t.equal(await old.forgetBodies(database, kind), 1, kind)
+  t.same((await listCallbacks(database, companyId, null, { limit: 9 })).map(({ body }) => body), [null])
+})
+
+await t.test('each release counts the requests that the other has under way, also while it begins one', async (t) => {
+  const database = await begin(t)
+  await upgrade(database)
+  for (const kind of kinds) {
+    for (const one of [1, 2]) t.ok(await recordOld(database, kind), String(one))
+    const begun = Promise.withResolvers<undefined>()
+    const goesOn = Promise.withResolvers<undefined>()
+    const first = database.company(companyId, async (queries) => {
+      t.ok(await old.claimIn(queries, kind, companyId))
+      begun.resolve(undefined)
+      await goesOn.promise
+    })
+    await begun.promise
+    const second = claimCallback(database, companyId, { ...limits, perReceiver: 1 })
+    const waits = async () =>
+      (await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(database.owner)).rows.length > 0
+    await Promise.race([second, until('it waits for the other', waits)])
+    goesOn.resolve(undefined)
+    await first
+    t.equal(await second, undefined, kind)
+    await sql`delete from outbox_attempts`.execute(database.owner)
+    await sql`delete from outbox`.execute(database.owner)
+  }
+})
+
+await t.test('each kind that is due is found, whichever has waited for longer', async (t) => {
+  const database = await begin(t)
+  await upgrade(database)
+  const due = async () => (await findDueCallbacks(database, companyId, 0)).map(({ toEndpoint }) => toEndpoint)
+  t.same(await due(), [])
+  await recordOld(database, 'endpoint')
+  t.same(await due(), [true])
+  await recordOld(database, 'address')
+  t.same(await due(), [false, true])
+  t.same(await findDueCallbacks(database, otherId, 0), [])
+})
+
+/** Milliseconds. The server ends a statement of the owner after three times `statement`. */
+const shortLimits = { connect: 5_000, lock: 60_000, statement: 1_000, idle: 60_000, answer: 1_200 }
+
+await t.test('what a migration reads whole may take longer than any statement', async (t) => {
+  const database = await begin(t, { limits: shortLimits })
+  await migrate(database, { ofFeatures: Object.fromEntries(Object.entries(migrations).slice(0, 2)) })
+  await database.session(async (client) => {
+    // It lets others write, and reading does not begin.
+    await client.query('begin; lock table callbacks in share update exclusive mode')
+    const upgraded = upgrade(database)
+    const isLong = async () =>
+      (await sql`select from pg_stat_activity where datname = current_database() and query like '%validate constraint%'
+        and wait_event_type = 'Lock' and query_start < clock_timestamp() - interval '4 seconds'`.execute(database.owner)).rows.length > 0
+    await Promise.race([upgraded, until('it takes longer than a statement may', isLong)])
+    await client.query('commit')
+    await upgraded
+  })
+  t.ok((await recordNew(database)).endpoint)
+})
+
 await t.test('no release shows or gives a company the callbacks of another', async (t) => {
   const database = await begin(t)
   await upgrade(database)
-  for (const kind of kinds) await recordOld(database, kind)
+  const ids = await recordNew(database)
+  const asOther = (statement: RawBuilder<unknown>) =>
+    database.company(otherId, async (queries) => {
+      const { rows, numAffectedRows } = await statement.execute(queries)
+      return Number(numAffectedRows ?? rows.length)
+    })
   for (const kind of kinds) {
     t.equal((await old.list(database, kind, companyId)).length, 1)
     t.same(await old.list(database, kind, otherId), [])
-    await t.rejects(database.company(otherId, (queries) => old.record(queries, 'address', companyId)), /row-level security/)
   }
+  await t.rejects(database.company(otherId, (queries) => old.record(queries, 'address', companyId)), /row-level security/)
+  await t.rejects(
+    asOther(sql`
+    insert into endpoint_callbacks (callback_id, company_id, endpoint_id, type, sequence, receiver, state, created_at)
+    values (${randomUUIDv7()}, ${companyId}, ${endpointId}, 'company.credits_low', 1, '', 'pending', now())`),
+    /row-level security/
+  )
   t.equal(await claimCallback(database, otherId, limits), undefined)
-  const there = (table: string) =>
-    database.company(otherId, async (queries) => (await sql`select from ${sql.table(table)}`.execute(queries)).rows.length)
-  for (const table of ['outbox', 'callbacks', 'callbacks_to_endpoints', 'endpoint_callbacks']) t.equal(await there(table), 0, table)
+  for (const name of ['outbox', 'callbacks', 'callbacks_to_endpoints', 'endpoint_callbacks']) {
+    const table = sql.table(name)
+    t.equal(await asOther(sql`select from ${table}`), 0, name)
+    t.equal(await asOther(sql`update ${table} set state = 'stopped'`), 0, name)
+  }
+  for (const kind of kinds) t.same(await old.list(database, kind, companyId), [{ id: ids[kind], state: 'pending', attempts: 0 }])
+})
+
+await t.test('no company deletes callbacks, its own neither', async (t) => {
+  const database = await begin(t)
+  await upgrade(database)
+  for (const name of ['outbox', 'outbox_attempts', 'callbacks', 'callback_attempts', 'callbacks_to_endpoints', 'endpoint_attempts',
+    'endpoint_callbacks'])
+  {
+    await t.rejects(database.company(companyId, (queries) => sql`delete from ${sql.table(name)}`.execute(queries)), /permission denied/,
+      name)
+  }
 })
