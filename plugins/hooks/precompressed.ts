@@ -1,3 +1,4 @@
+import { lazyUnlessFailed } from '@dispatch/common'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -17,10 +18,10 @@ const names = Object.keys(codings) as Coding[]
  * A body that is the same for everybody: its bytes, and the same compressed, by each coding when somebody first takes it. What is of one
  * reader is never compressed: its length would tell what is in it (BREACH).
  */
-export type Precompressed = { bytes: Buffer, compressed: Map<Coding, Promise<Buffer>> }
+export type Precompressed = { bytes: Buffer, compressed: Readonly<Record<Coding, () => Promise<Buffer>>> }
 
 export function precompress (bytes: Buffer): Precompressed {
-  return { bytes, compressed: new Map() }
+  return { bytes, compressed: compressedOf(() => bytes) }
 }
 
 /** The same, which is not sent again to who has it. */
@@ -36,9 +37,13 @@ export function taggedOf (make: () => Buffer): Tagged {
     get bytes () {
       return make()
     },
-    compressed: new Map(),
+    compressed: compressedOf(make),
     etag: etagOf(make())
   }
+}
+
+function compressedOf (make: () => Buffer): Precompressed['compressed'] {
+  return { br: lazyUnlessFailed(() => codings.br(make())), gzip: lazyUnlessFailed(() => codings.gzip(make())) }
 }
 
 function etagOf (bytes: Buffer): string {
@@ -54,9 +59,8 @@ export async function sendPrecompressed (
   varyByCoding(reply)
   const coding = codingFor(headers['accept-encoding'] ?? '')
   if (coding === undefined) return reply.send(body.bytes)
-  const coded = body.compressed.get(coding) ?? codings[coding](body.bytes)
-  body.compressed.set(coding, coded)
-  return reply.header('content-encoding', coding).send(await coded)
+  const coded = await body.compressed[coding]()
+  return reply.header('content-encoding', coding).send(coded)
 }
 
 /** The same, and not again to who has it (RFC 9110, 13.1.2). */

@@ -1,6 +1,7 @@
+import { lazyUnlessFailed } from '@dispatch/common'
 import type { FastifyPluginCallback } from 'fastify'
 import { readFile } from 'node:fs/promises'
-import { sendTagged, type Tagged, tagged } from '../hooks/precompressed.ts'
+import { sendTagged, tagged } from '../hooks/precompressed.ts'
 
 /** Where the library of the pages has its files. */
 const folder = new URL('static/', import.meta.resolve('@fastify/swagger-ui'))
@@ -15,10 +16,10 @@ const types: Readonly<Record<string, string>> = {
 /** The large files of the pages on which requests are tried, compressed. */
 export const tryFiles: FastifyPluginCallback = (app, _options, done) => {
   for (const [name, type] of Object.entries(types)) {
-    let file: Promise<Tagged> | undefined
+    const file = lazyUnlessFailed(async () => tagged(await readFile(new URL(name, folder))))
     app.get(`/docs/try/static/${name}`, { schema: { hide: true } }, async (request, reply) => {
-      file ??= readFile(new URL(name, folder)).then(tagged)
-      return sendTagged(request, reply.type(type), await file)
+      const found = await file()
+      return sendTagged(request, reply.type(type), found)
     })
   }
   done()

@@ -1,5 +1,5 @@
 import type { Users } from '@dispatch/accounts'
-import { NewUserBody, Nothing, page, PageQuery, PasswordBody, UserChanges, UserDetail, UserView } from '@dispatch/contract'
+import { isSince, NewUserBody, Nothing, page, PageQuery, PasswordBody, UserChanges, UserDetail, UserView } from '@dispatch/contract'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'
@@ -42,8 +42,9 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   app.get<Named>('/api/v1/users/:id', {
     config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: { operationId: 'readUser', tags: ['Users'], summary: 'Reads a user of the company (admins).', response: { 200: UserDetail } }
-  }, async ({ actor, params }) => {
-    return await users.find(actor, idIn(params)) ?? nobody(params)
+  }, async ({ actor, params, apiVersion }) => {
+    const { ways, ...user } = await users.find(actor, idIn(params)) ?? nobody(params)
+    return isSince('1.1.0', apiVersion) ? { ...user, ways } : user
   })
 
   app.put<Named & { Body: UserChanges }>('/api/v1/users/:id', {

@@ -1,3 +1,4 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { words as ofAlerts } from '../../core/packages/features/alerts/words.en.ts'
@@ -9,6 +10,7 @@ import { startService } from '../support/service.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
+const newest = { 'x-api-version': '1.1.0' }
 let daysAgo = 0
 const now = (): Date => new Date(Date.now() - daysAgo * 86_400_000)
 /** An id of that time: lists know the time of dispatches by their ids. */
@@ -19,8 +21,15 @@ const newId = (): string => {
 const service = await startService(t, { replacements: { newId, now } })
 const { send } = service
 const { post, signIn } = openConsole(service)
-const { admin, member } = await service.company('counted')
+const { admin, member } = await service.company('counted', { credits: 100 })
 const cookie = await signIn(admin)
+await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, admin)
+
+async function onePage (): Promise<Buffer> {
+  const made = await PDFDocument.create()
+  made.addPage([595, 842])
+  return Buffer.from(await made.save())
+}
 
 /** A fact of the page that asks. */
 const fact = (name: string, value: string): string => `<dt>${name}</dt><dd>${value}</dd>`
@@ -31,17 +40,38 @@ async function requested (path: string, fields: Record<string, string>, ...facts
   for (const [name, value] of facts) contains(t, body, fact(name, value), path)
 }
 
-await t.test('who removes a file reads how many that wait need it', async () => {
-  const { body: { id } } = await send('POST', '/api/v1/files?filename=terms.txt', {
-    body: 'Terms',
-    headers: { 'content-type': 'text/plain' }
-  }, admin)
+await t.test('who removes a file reads how many that wait need it, a dispatch of many steps once', async (t) => {
+  const upload = (name: string, body: Buffer) =>
+    send('POST', `/api/v1/files?filename=${name}`, { body, headers: { 'content-type': 'application/octet-stream' } }, admin)
+  const { body: { id } } = await upload('terms.pdf', await onePage())
   await requested(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '0'])
   for (const note of ['one', 'two']) {
     const request = { note, email: { attachments: [{ fileId: id }, { fileId: id }] } }
     await send('POST', '/api/v1/drafts', { body: { service: 'email', request } }, admin)
   }
   await requested(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '2'])
+  const mail = {
+    providerName: 'simulator',
+    from: 'billing@acme.test',
+    to: 'ada@example.com',
+    subject: 'S',
+    body: 'T',
+    attachments: [{ fileId: id }]
+  }
+  const chain = {
+    providerName: 'simulator',
+    document: { fileId: (await upload('contract.pdf', await onePage())).body.id },
+    signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'L' }],
+    esign: { places: [{ signer: 1, page: 1, x: 72, y: 600 }] },
+    deferred: [{ on: 'esign.completed', service: 'email', ...mail }, { on: 'esign.completed', service: 'email', ...mail }],
+    sendAt: new Date(Date.now() + 3 * 86_400_000).toISOString()
+  }
+  const later = await send('POST', '/api/esign', { body: chain, headers: newest }, admin)
+  has(t, later, { status: 200, body: { dispatchId: String } })
+  await requested(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '3'])
+  const read = async (query = '') => (await send('GET', `/api/v1/files/${String(id)}${query}`, {}, admin)).body
+  has(t, await read('?waiting=true'), { waiting: 3 })
+  t.notOk('waiting' in await read(), 'nothing is counted unless it is asked')
 })
 
 await t.test('who removes an alert reads to how many it tells what', async () => {
@@ -67,20 +97,22 @@ await t.test('who ends the ways in of a user reads how many there are', async (t
   const { data } = (await send('GET', '/api/v1/users', {}, admin)).body
   const { id } = (data as { id: number, email: string }[]).find(({ email }) => email === member.email) ?? { id: 0 }
   await send('POST', '/api/v1/my/second-factor', {}, member)
-  has(t, (await send('GET', `/api/v1/users/${id}`, {}, admin)).body, { ways: { sessions: 1, keys: 1, factors: 0 } })
+  has(t, (await send('GET', `/api/v1/users/${id}`, { headers: newest }, admin)).body, { ways: { sessions: 1, keys: 1, factors: 0 } })
   await requested(`/company/users/${id}/reset`, {}, [en.sessions, '1'], [en.keys, '1'], [en.factorsSetUp, '0'])
   await requested(`/company/users/${id}/second-factor`, {}, [en.factorsSetUp, '0'], [en.sessions, '1'])
 })
 
-await t.test('who keeps data for fewer days reads how many dispatches are older', async () => {
-  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin)
-  daysAgo = 10
-  for (const message of ['one', 'two']) {
-    await send('POST', '/api/sms', { body: { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message } } }, admin)
+await t.test('who keeps data for fewer days reads how many dispatches lose theirs: older ones have none any more', async (t) => {
+  const days = [10, 10, 100]
+  for (const ago of days) {
+    daysAgo = ago
+    const message = `${ago} days ago`
+    const text = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message } }
+    has(t, await send('POST', '/api/sms', { body: text }, admin), { status: 200 })
   }
   daysAgo = 0
-  await requested('/privacy/retention', { days: '30', sms: '7' }, ['SMS', '90 → 7 days; dispatches that are older: 2'], [
+  await requested('/privacy/retention', { days: '30', sms: '7' }, ['SMS', '90 → 7 days; dispatches that lose their data: 2'], [
     wordFor(en, 'service', 'email'),
-    '90 → 30 days; dispatches that are older: 0'
+    '90 → 30 days; dispatches that lose their data: 0'
   ])
 })

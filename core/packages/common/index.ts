@@ -58,7 +58,7 @@ export { createBatcher, type Batcher } from './batcher.ts'
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
 export { createRecentOthers, type RecentOthers } from './recent-others.ts'
 export { createRecent } from './recent.ts'
-export { lazy, once } from './once.ts'
+export { lazy, lazyUnlessFailed, once } from './once.ts'
 export { turnLimit, withDeadline, withinTurns, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'
 

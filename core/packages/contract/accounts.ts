@@ -81,11 +81,11 @@ export type UserView = Static<typeof UserView>
 /** A user, with how many sessions, keys and other ways in an admin can end. */
 export const UserDetail = Type.Object({
   ...UserView.properties,
-  ways: Type.Object({
+  ways: Type.Optional(Type.Object({
     sessions: Type.Integer({ minimum: 0, description: 'At the console, those that have not expired.' }),
     keys: Type.Integer({ minimum: 0, description: 'Of the API, those that are not revoked.' }),
     factors: Type.Integer({ minimum: 0, description: 'Second factors: apps that make codes, and passkeys.' })
-  })
+  }, { description: 'How many ways in an admin can end; since version 1.1.0.' }))
 }, { title: 'UserDetail' })
 export type UserDetail = Static<typeof UserDetail>
 

@@ -128,7 +128,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   keptWaits: 'Votre session a pris fin. Ce que vous avez écrit n’a pas été envoyé. Connectez-vous avec ce formulaire pour le retrouver.',
   keptNot:
     'Votre session est terminée. Ce que vous avez écrit n’a pas été envoyé et ne peut pas attendre ici : sa page a plus de 7 jours, ' +
-    'ou c’est très grand. Revenez en arrière dans votre navigateur pour le copier, puis connectez-vous.',
+    'ou ce texte est trop long. Revenez en arrière dans votre navigateur pour le copier, puis connectez-vous.',
   keptTitle: 'Ce que vous avez écrit',
   keptIntro: 'Vous êtes de nouveau connecté. Ce que vous aviez écrit n’a pas été envoyé : tout est là.',
   keptGone:

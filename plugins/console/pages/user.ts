@@ -74,14 +74,17 @@ async function endOfWays (request: ConfirmRequest): Promise<Confirmation> {
   ])
 }
 
+/** What an older version of the API would tell. */
+const noWays = { sessions: 0, keys: 0, factors: 0 }
+
 /** `touches`: what of the user's ways in ends. */
 async function requested (
   request: ConfirmRequest,
   { button, says }: Pick<Confirmation, 'button' | 'says'>,
-  touches: (ways: UserDetail['ways']) => Confirmation['touches']
+  touches: (ways: NonNullable<UserDetail['ways']>) => Confirmation['touches']
 ): Promise<Confirmation> {
   const { words, api } = visitOf(request)
-  const { id, email, ways } = await api.read<UserDetail>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
+  const { id, email, ways = noWays } = await api.read<UserDetail>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
   return {
     title: `${button}${words.colon}${email}`,
     says,

@@ -87,7 +87,7 @@ export const words = {
   ruleAdd: 'Add the rule',
   ruleSave: 'Save the rule',
   ruleChangeIntro: 'What waits by the rule goes on waiting, for whom it names now.',
-  ruleAlone: 'Only {name} approves: what they ask for themselves waits for nobody.',
+  ruleAlone: 'Only {name} approves: nobody can approve what they ask for themselves.',
   ruleRemove: 'Remove',
   ruleRemoveOf: 'Remove {name}',
   ruleSaved: 'The rule holds from now on.',

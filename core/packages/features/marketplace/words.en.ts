@@ -20,8 +20,7 @@ export const words = {
   adaptersNoneFiltered: 'No adapters match this filter. Remove a part of it to see more.',
   adaptersMore: 'There are {n} more. Search for a word to see them.',
   refresh: 'Read the catalogs again',
-  catalogBuilding:
-    'The demo catalog is being packed: {done} of {of} adapters are in it. The others follow by themselves; reload the page to ' +
+  catalogBuilding: 'A catalog is being packed: {done} of {of} adapters are in it. The others follow by themselves; reload the page to ' +
     'see them.',
   refreshIntro: 'The catalogs are read every hour. What they have revoked stops; nothing is upgraded.',
   catalogsNone: 'No catalog is named in DISPATCH_CATALOGS.',

@@ -25,7 +25,7 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   adaptersNoneFiltered: 'Aucun adaptateur ne correspond. Retirez une partie du filtre.',
   adaptersMore: 'Il y en a {n} de plus. Cherchez un mot pour les voir.',
   refresh: 'Relire les catalogues',
-  catalogBuilding: 'Le catalogue de démonstration se remplit : {done} adaptateurs sur {of} y sont. Les autres suivent d’eux-mêmes ; ' +
+  catalogBuilding: 'Un catalogue se remplit : {done} adaptateurs sur {of} y sont. Les autres suivent d’eux-mêmes ; ' +
     'rechargez la page pour les voir.',
   refreshIntro: 'Les catalogues sont lus toutes les heures. Ce qu’ils ont révoqué s’arrête ; rien n’est mis à jour.',
   catalogsNone: 'Aucun catalogue n’est nommé dans DISPATCH_CATALOGS.',

@@ -69,7 +69,7 @@ export const words = {
   retentionSave: 'Save',
   retentionSaved: 'It counts from the next night on.',
   retentionAsk: 'Keep data for so long?',
-  retentionFewer: '{before} → {after} days; dispatches that are older: {older}',
+  retentionFewer: '{before} → {after} days; dispatches that lose their data: {older}',
   retentionWhat: 'Documents, data and texts that are older are deleted in the next night, and nobody can bring them back.',
   auditRetentionChanged: 'Somebody changed how long data are kept',
   auditErasureCounted: 'Somebody counted what is held about a person',

@@ -74,7 +74,7 @@ export const words: Record<keyof typeof en, string> = {
   retentionSave: 'Enregistrer',
   retentionSaved: 'Cela compte dès la nuit prochaine.',
   retentionAsk: 'Conserver les données pendant cette durée ?',
-  retentionFewer: '{before} → {after} jours ; envois plus anciens : {older}',
+  retentionFewer: '{before} → {after} jours ; envois qui perdent leurs données : {older}',
   retentionWhat: 'Les documents, données et textes plus anciens sont supprimés la nuit prochaine, et personne ne peut les rétablir.',
   auditRetentionChanged: 'Quelqu’un a changé la durée de conservation des données',
   auditErasureCounted: 'Quelqu’un a compté ce qui est détenu sur une personne',

@@ -144,10 +144,10 @@ function conditionOf (words: Words, alert: AlertView): string {
     )
 }
 
-/** The list of what an alert is about. */
+/** The list of what an alert is about. Tests are none of it, also where its reader looks at tests. */
 function listOf ({ kind, service, provider }: AlertView): string {
   const dispatches = (filter: Readonly<Record<string, string>>): string =>
-    withQuery('/console/dispatches', { ...filter, service: service ?? '', providerName: provider ?? '' })
+    withQuery('/console/live/dispatches', { ...filter, service: service ?? '', providerName: provider ?? '' })
   return {
     failures: dispatches({ status: 'failed' }),
     provider_unavailable: dispatches({ stepStatus: 'unavailable' }),

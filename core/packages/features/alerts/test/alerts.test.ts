@@ -352,5 +352,7 @@ await t.test('the form of an alert asks for what its kind needs, and its page le
   const { id } = (await send('GET', path, {}, admin)).body.data.at(-1)
   const page = (await console.open(`/alerts/${id as string}`, cookie)).body
   contains(t, page, '<option value="gone" selected>', 'a provider that is not installed stays chosen')
-  contains(t, page, 'href="/console/dispatches?status=failed&amp;service=sms&amp;providerName=gone"')
+  const failed = 'href="/console/dispatches?status=failed&amp;service=sms&amp;providerName=gone"'
+  contains(t, page, failed)
+  contains(t, (await console.open(`/test/alerts/${id as string}`, cookie)).body, failed, 'tests are none of what an alert is about')
 })

@@ -94,10 +94,13 @@ function ruleIn (body: URLSearchParams): object {
 async function view (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const isAdmin = role === 'admin'
-  const [{ data }, users] = await Promise.all([api.read<{ data: RuleView[] }>(apiPath), isAdmin ? readUsers(visit) : []])
+  const [{ data }, { users, isWhole }] = await Promise.all([
+    api.read<{ data: RuleView[] }>(apiPath),
+    isAdmin ? readUsers(visit) : { users: [], isWhole: false }
+  ])
   const main = html`<p><a href="/console/approvals">${words.approvals}</a></p>${message}
 <section aria-label="${words.approvalRules}"><p>${words.rulesIntro}</p>${
-    data.length === 0 ? html`<p>${words.rulesNone}</p>` : list(words, data, { users, isAdmin })
+    data.length === 0 ? html`<p>${words.rulesNone}</p>` : list(words, data, { users, isWhole, isAdmin })
   }</section>
 ${
     isAdmin
@@ -109,22 +112,26 @@ ${
   return page({ ...visit, path: at }, { title: words.approvalRules, section: 'approvals', main })
 }
 
-const readUsers = async ({ api }: Visit): Promise<readonly UserView[]> =>
-  (await api.read<{ data: UserView[] }>('/api/v1/users?limit=100')).data
+/** Users of the company, of many the first. `isWhole`: these are all. */
+type Users = { users: readonly UserView[], isWhole: boolean }
+
+async function readUsers ({ api }: Visit): Promise<Users> {
+  const { data, nextCursor } = await api.read<{ data: UserView[], nextCursor: string | null }>('/api/v1/users?limit=100')
+  return { users: data, isWhole: nextCursor === null }
+}
 
 /** The page on which a rule is changed. */
 async function one (visit: Visit, rule: RuleView, typed?: Typed): Promise<Html> {
   const { words } = visit
+  const { users } = await readUsers(visit)
   const values = typed?.body ?? new URLSearchParams(fieldsOf(rule))
   const main = html`<p><a href="${at}">${words.approvalRules}</a></p><section aria-label="${rule.name}"><p>${words.ruleChangeIntro}</p>${
-    form(words, `${at}/${rule.id}`, { users: await readUsers(visit), typed, values, button: words.ruleSave })
+    form(words, `${at}/${rule.id}`, { users, typed, values, button: words.ruleSave })
   }</section>`
   return page({ ...visit, path: `${at}/${rule.id}` }, { title: rule.name, section: 'approvals', main })
 }
 
-type People = { users: readonly UserView[], isAdmin: boolean }
-
-function list (words: Words, data: readonly RuleView[], { users, isAdmin }: People): Html {
+function list (words: Words, data: readonly RuleView[], { users, isWhole, isAdmin }: Users & { isAdmin: boolean }): Html {
   const named = (ids: readonly number[]): string => ids.map((id) => users.find((user) => user.id === id)?.email ?? String(id)).join(', ')
   const rows = data.map((rule) => {
     const { id, name, services, approvers = [], exempt = [] } = rule
@@ -134,7 +141,7 @@ function list (words: Words, data: readonly RuleView[], { users, isAdmin }: Peop
       }">${words.ruleRemove}</button></form>`
       : html``
     const link = isAdmin ? html`<a href="${at}/${id}">${name}</a>` : html`${name}`
-    const alone = isAdmin ? onlyApprover(rule, users) : undefined
+    const alone = isAdmin ? onlyApprover(rule, { users, isWhole }) : undefined
     return html`<tr><th scope="row">${link}</th><td>${
       services === undefined ? words.allServices : services.map((one) => wordFor(words, 'service', one)).join(', ')
     }</td><td>${conditionsOf(words, rule)}</td><td>${approvers.length === 0 ? words.ruleAdmins : named(approvers)}${
@@ -155,8 +162,10 @@ function conditionsOf (words: Words, { currency = '', ...rule }: RuleView): stri
   return reported.length === 0 ? words.ruleAlways : reported.join(`, ${words.ruleOr} `)
 }
 
-/** The one person who may approve by a rule: what they ask for themselves waits for nobody. */
-function onlyApprover ({ approvers = [] }: RuleView, users: readonly UserView[]): string | undefined {
+/** The one person who may approve by a rule, as far as the users who are read can tell: nobody can approve what they ask for themselves. */
+function onlyApprover ({ approvers = [] }: RuleView, { users, isWhole }: Users): string | undefined {
+  const areKnown = isWhole || (approvers.length > 0 && approvers.every((id) => users.some((user) => user.id === id)))
+  if (!areKnown) return undefined
   const [only, ...others] = users.filter(({ id, role, disabled }) =>
     !disabled && (approvers.length === 0 ? role === 'admin' : approvers.includes(id))
   )

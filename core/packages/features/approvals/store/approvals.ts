@@ -111,10 +111,10 @@ const within = ({ companyId, userId, services, decider }: Circle): RawBuilder<bo
 
 /** The files of what waits for a decision. */
 export function approvalFileUse (database: Database): FileUse {
-  return (companyId, fileIds) =>
+  return (companyId, fileIds, most) =>
     database.company(companyId, (queries) =>
-      filesNamedIn(queries, sql`select request from approvals where company_id = ${companyId} and status in ('waiting', 'sending')`,
-        fileIds))
+      filesNamedIn(queries, sql`select approval_id, request from approvals
+        where company_id = ${companyId} and status in ('waiting', 'sending')`, { fileIds, most }))
 }
 
 /** The newest first. */

@@ -1042,7 +1042,7 @@ await t.test('the page of a rule changes it, and says where one person alone app
   const { body: { id } } = await send('POST', rulesPath, { body: rule }, admin)
   const list = (await console.open(path, cookie)).body
   contains(t, list, `href="/console${path}/${String(id)}"`)
-  contains(t, list, `Only ${member.email} approves`)
+  contains(t, list, `Only ${member.email} approves: nobody can approve what they ask for themselves.`)
   const page = (await console.open(`${path}/${String(id)}`, cookie)).body
   for (const part of ['value="10.5"', 'value="EUR"', 'value="sms" checked', `value="${String(approvers[0])}" checked`]) {
     contains(t, page, part)
@@ -1056,6 +1056,20 @@ await t.test('the page of a rule changes it, and says where one person alone app
   t.equal((await console.post(`${path}/${String(id)}`, sent, cookie)).status, 303)
   has(t, (await send('GET', rulesPath, {}, admin)).body.data, [{ id, name: 'Large ones', services: ['sms'], amountAbove: 20.5, approvers }])
   t.equal((await console.open(`${path}/${String(approvers[0])}`, cookie)).status, 404)
+})
+
+await t.test('of more users than a page reads, nobody is said to approve alone but who is named', async (t) => {
+  const { companyId, admin, member } = await approving('crowded', { name: 'Admins', services: ['email'] })
+  await send('POST', rulesPath, { body: { name: 'Named', services: ['sms'], approvers: [await idOf(member)] } }, admin)
+  const console = openConsole(service)
+  const cookie = await console.signIn(admin)
+  const alone = async (): Promise<string[]> =>
+    [...String((await console.open('/approvals/rules', cookie)).body).matchAll(/Only (\S+) approves/g)].map(([, email = '']) => email)
+  t.same(await alone(), [admin.email, member.email])
+  await sql`insert into users (company_id, email, role, services, password_hash, password_set_at, created_at)
+    select ${companyId}, 'user-' || nth || '@crowded.example.com', case nth when 100 then 'admin' else 'member' end, '{*}', 'none', now(), now()
+    from generate_series(1, 100) as nth`.execute(owner)
+  t.same(await alone(), [member.email], 'another admin is beyond them')
 })
 
 await t.test('what waits makes no cache of the company stale; what is old goes in parts', async (t) => {

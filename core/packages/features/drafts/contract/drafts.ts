@@ -52,12 +52,14 @@ export const DraftSummary = Type.Object({
   ...Type.Omit(DraftView, ['request']).properties,
   recipient: Type.Unsafe<string | null>({
     ...Said,
-    description: 'Who would get it, as far as it says; null in a draft of more than 64 KB.'
+    description: 'Who would get it, as far as it says; null in one of more than 64 KB, and where it cannot be opened now.'
   }),
   subject: Type.Unsafe<string | null>({
     ...Said,
     description: 'The subject of its mail, or the number of its document, as far as it says.'
   }),
-  template: Type.Union([Type.Object({ id: Type.Integer(), name: Type.String() }), Type.Null()])
+  template: Type.Union([Type.Object({ id: Type.Integer(), name: Type.String() }), Type.Null()], {
+    description: 'The template that it names, as far as the company may use it.'
+  })
 }, { title: 'DraftSummary' })
 export type DraftSummary = Static<typeof DraftSummary>

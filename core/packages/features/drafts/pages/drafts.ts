@@ -7,15 +7,16 @@ import { words as fr } from '../words.fr.ts'
 
 const wordsOf = withWords({ en, fr })
 const visitOf = visitWith(wordsOf)
-type Words = ReturnType<typeof wordsOf>
+type Visit = ReturnType<typeof visitOf>
+type Words = Visit['words']
 
 /** The drafts of the reader. */
 export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
   app.get('/drafts', async (request, reply) => {
     const visit = visitOf(request)
-    const { words, api, actor, mode } = visit
-    const [{ data }, people] = await Promise.all([
-      api.read<{ data: DraftSummary[] }>(withQuery('/api/v1/drafts', { sandbox: String(mode === 'test') })),
+    const { words, actor } = visit
+    const [data, people] = await Promise.all([
+      readDrafts(visit),
       readPeople(visit)
     ])
     const own = data.filter(({ userId }) => userId === actor.userId)
@@ -51,10 +52,18 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-/** Asks before a draft is deleted. */
+/** Those of the list. */
+async function readDrafts ({ api, mode }: Visit): Promise<readonly DraftSummary[]> {
+  return (await api.read<{ data: DraftSummary[] }>(withQuery('/api/v1/drafts', { sandbox: String(mode === 'test') }))).data
+}
+
+/** Asks before a draft is deleted. One of the list is not read for that: it may be one that cannot be opened. */
 async function deletion (request: ConfirmRequest): Promise<Confirmation> {
-  const { words, api } = visitOf(request)
-  const { updatedAt, service } = await api.read<DraftView>(`/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
+  const visit = visitOf(request)
+  const { words, api } = visit
+  const { id } = request.params
+  const { updatedAt, service } = (await readDrafts(visit)).find((draft) => draft.id === id)
+    ?? await api.read<DraftView>(`/api/v1/drafts/${encodeURIComponent(id)}`)
   return {
     title: fill(words.draftDeleteOf, { at: updatedAt.slice(0, 16).replace('T', ' ') }),
     says: [words.draftDeleteIntro],

@@ -32,17 +32,24 @@ const summary = ['draft_id', 'company_id', 'user_id', 'service', 'sandbox', 'sha
 
 /** How many drafts a person keeps; the one that was written to least lately goes first, and of those the sent ones. */
 export const maxKept = 200
-/** How many of a list are shown, and bytes of a request up to which it is read for that. */
-const [maxListed, maxRead] = [100, 65_536]
+/** How many of a list are shown. */
+const maxListed = 100
+/** Bytes of a request, as it stands in its column, up to which it is read for a list: one of 64 KiB has a third more where it is sealed. */
+const maxRead = 90_000
 
 /** The drafts of a person and those that others of the company share, the last written first. */
 export async function listDrafts (database: Database, reader: UserRef, { sandbox }: { sandbox?: boolean }): Promise<ListedRow[]> {
-  return database.reading(reader.companyId, (queries) =>
-    tablesOf(queries).selectFrom('drafts').select(summary)
-      .select(sql<JsonObject | null>`case when pg_column_size(request) < ${maxRead} then request end`.as('request'))
-      .where('company_id', '=', reader.companyId).where(visibleTo(reader))
-      .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false))
-      .orderBy('updated_at', 'desc').limit(maxListed).execute())
+  return database.reading(reader.companyId,
+    (queries) =>
+      tablesOf(queries).selectFrom((from) =>
+        from.selectFrom('drafts').select([...summary, 'request']).where('company_id', '=', reader.companyId).where(visibleTo(reader))
+          .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false))
+          .orderBy('updated_at', 'desc').limit(maxListed).as('listed')
+      ).select(summary)
+        // What is stored may be compressed: what is small there need not be so when it is read.
+        .select(sql<JsonObject | null>`case when pg_column_size(request) < ${maxRead} and octet_length(request::text) < ${maxRead}
+        then request end`.as('request'))
+        .orderBy('updated_at', 'desc').execute())
 }
 
 /** The names of templates, as far as the company may use them. */
@@ -127,9 +134,12 @@ export function draftsHolder (database: Database): Holder {
 
 /** The files of drafts that are not sent. */
 export function draftFileUse (database: Database): FileUse {
-  return (companyId, fileIds) =>
+  return (companyId, fileIds, most) =>
     database.company(companyId, (queries) =>
-      filesNamedIn(queries, sql`select request from drafts where company_id = ${companyId} and dispatch_id is null`, fileIds))
+      filesNamedIn(queries, sql`select draft_id, request from drafts where company_id = ${companyId} and dispatch_id is null`, {
+        fileIds,
+        most
+      }))
 }
 
 /** A row of a company, for the tests of the walls between companies. */

@@ -6,7 +6,7 @@ import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, matches } from '../../../../../test/support/matching.ts'
 import { invoiceRequest, startService } from '../../../../../test/support/service.ts'
 import { createDrafts } from '../service/drafts.ts'
-import { maxKept } from '../store/drafts.ts'
+import { listDrafts, maxKept } from '../store/drafts.ts'
 
 const service = await startService(t, { config: { dataKeys: { folder: join(t.testdir(), 'keys') } } })
 const { send } = service
@@ -44,7 +44,8 @@ await t.test('a list tells drafts apart by what they say, half written or not', 
     ['postal', { postal: {} }, { recipient: null, subject: null, template: null }],
     ['esign', { signers: 'nobody', template: 7 }, { recipient: null, template: null }],
     ['fax', {}, { recipient: null }],
-    ['sms', { sms: { phoneNumber: '+33612345678', message: 'x'.repeat(200_000) } }, { recipient: null, template: null }]
+    ['sms', { sms: { phoneNumber: '+33612345678', message: 'x'.repeat(200_000) } }, { recipient: null, template: null }],
+    ['sms', { sms: { phoneNumber: '+33612345678', message: 'x'.repeat(60_000) } }, { recipient: '+33612345678' }]
   ]
   for (const [path, body] of drafts) await send('POST', '/api/v1/drafts', { body: { service: path, request: body } }, author)
   const { status, body: { data } } = await send('GET', '/api/v1/drafts', {}, author)
@@ -68,11 +69,24 @@ await t.test('drafts whose data key is away, or that were cut, can be listed and
   has(t, await listed(), [{ id: closed, recipient: '+3361' }, { id: cut, ...nothing }, { id: empty }])
   await service.app.get('dataKeys')?.shred(companyId)
   has(t, await listed(), [{ id: closed, ...nothing }, { id: cut, ...nothing }, { id: empty, ...nothing }])
-  const { open, signIn } = openConsole(service)
-  const page = await open('/drafts', await signIn(author))
+  const { open, post, confirm, signIn } = openConsole(service)
+  const cookie = await signIn(author)
+  const page = await open('/drafts', cookie)
   t.equal(page.status, 200)
   contains(t, page.body, closed)
+  contains(t, (await post(`/drafts/${cut}/delete`, {}, cookie)).body, 'Delete the draft of')
+  t.equal((await confirm(`/drafts/${cut}/delete`, {}, cookie)).status, 303)
   t.equal((await send('DELETE', `/api/v1/drafts/${closed}`, {}, author)).status, 204)
+  has(t, await listed(), [{ id: empty }])
+})
+
+await t.test('where nothing is sealed, a draft that is small as it is stored and large as it is read tells nothing, too', async (t) => {
+  const { admin: author, companyId } = await service.company('compressed')
+  const { body: { id, userId } } = await send('POST', '/api/v1/drafts', { body: { service: 'sms', request } }, author)
+  const large = JSON.stringify({ sms: { phoneNumber: '+33612345678', message: 'x'.repeat(200_000) } })
+  await sql`update drafts set request = ${large} where draft_id = ${id}`.execute(service.app.get('database').owner)
+  const [row] = await listDrafts(service.app.get('database'), { companyId, userId }, {})
+  has(t, row, { draft_id: id, request: null })
 })
 
 await t.test('nobody but its author reads a draft unless it is shared, and nobody else changes it', async (t) => {

@@ -37,18 +37,18 @@ export const FileView = Type.Object({
     description:
       'Until when it is kept: 24 hours; once a dispatch uses it, until 30 days after that is sent. What waits and names it, such as ' +
       'a draft or a batch, keeps it for as long: then this time moves on.'
-  })
+  }),
+  waiting: Type.Optional(Type.Integer({
+    minimum: 0,
+    description: 'With `?waiting=true`: by how many that wait it is named, of 10,000 of each kind.'
+  }))
 }, {
   title: 'UploadedFile'
 })
 export type FileView = Static<typeof FileView>
 
-/** One file, with what would miss it. */
-export const FileDetail = Type.Object({
-  ...FileView.properties,
-  waiting: Type.Integer({
-    minimum: 0,
-    description: 'How many that have not been sent name it: drafts, batches, proposals, what waits for an approval or its time.'
-  })
-}, { title: 'UploadedFileDetail' })
-export type FileDetail = Static<typeof FileDetail>
+/** What is asked of one file. */
+export const FileQuery = Type.Object({
+  waiting: Type.Optional(Type.Boolean({ description: 'Counts what names it.' }))
+}, { additionalProperties: false })
+export type FileQuery = Static<typeof FileQuery>

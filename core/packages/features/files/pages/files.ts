@@ -4,7 +4,7 @@ import { ApiRefused, type Confirmation, type ConfirmRequest, copied, fill, type 
 import type { FastifyPluginCallback } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type FileDetail, type FileView, largestFile } from '../contract/files.ts'
+import { type FileView, largestFile } from '../contract/files.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 
@@ -80,7 +80,7 @@ function pathOf (id: string): string {
 /** Asks before a file is removed: what waits for it fails. */
 async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
-  const { filename, waiting } = await api.read<FileDetail>(pathOf(request.params.id))
+  const { filename, waiting = 0 } = await api.read<FileView>(`${pathOf(request.params.id)}?waiting=true`)
   return {
     title: fill(words.fileRemoveOf, { name: filename }),
     says: [words.fileRemoveIntro],

@@ -3,7 +3,7 @@ import { DispatchError, page, UuidPageQuery } from '@dispatch/contract'
 import { compileValidator, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { FileDetail, FileForm, FileView, UploadQuery } from '../contract/files.ts'
+import { FileForm, FileQuery, FileView, UploadQuery } from '../contract/files.ts'
 import type { UploadedFiles } from '../service/files.ts'
 import { takeFile } from './upload.ts'
 
@@ -47,16 +47,17 @@ export const filesRoutes: FastifyPluginCallbackTypebox<{ uploadedFiles: Uploaded
     return pageOf(found, limit, ({ id }) => id)
   })
 
-  app.get<Named>('/api/v1/files/:id', {
-    config: { errors: ['not_found'] },
+  app.get<Named & { Querystring: FileQuery }>('/api/v1/files/:id', {
+    config: { errors: ['validation_error', 'not_found'] },
     schema: {
       operationId: 'readFile',
       tags,
       summary: 'Tells what is known of an uploaded file.',
-      response: { 200: { ...FileDetail, examples: [{ ...example, waiting: 2 } satisfies FileDetail] } }
+      querystring: FileQuery,
+      response: { 200: { ...FileView, examples: [example] } }
     }
-  }, async ({ actor, params: { id } }) => {
-    const file = await uploadedFiles.read(actor, uuidIn(id, 'file'))
+  }, async ({ actor, params: { id }, query: { waiting: counts = false } }) => {
+    const file = await uploadedFiles.read(actor, uuidIn(id, 'file'), { counts })
     if (file === undefined) throw resourceNotFound('file', id)
     return file
   })

@@ -6,7 +6,7 @@ import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
 import type { Readable } from 'node:stream'
-import { type FileDetail, type FileView, maxFiles } from '../contract/files.ts'
+import { type FileView, maxFiles } from '../contract/files.ts'
 import { addFile, companyIds, type EndingFile, endingFiles, type FilePlace, type FileRow, findFile, forgetFiles, hideFile, keepFiles,
   type Lacking, lackingFor, listFiles, recordedFiles, type Removable, setExpiry, takeExpired } from '../store/files.ts'
 import type { Scan } from './scan.ts'
@@ -20,8 +20,8 @@ export type UploadedFiles = FileShelf & {
    */
   add: (actor: Actor, file: { bytes: Readable, filename: string, contentType: string }) => Promise<FileView>
   list: (actor: Actor, page: { limit: number, after?: string | undefined }) => Promise<FileView[]>
-  /** Undefined where there is none that the actor may see. */
-  read: (actor: Actor, fileId: string) => Promise<FileDetail | undefined>
+  /** Undefined where there is none that the actor may see. `counts`: asks what waits for it, too. */
+  read: (actor: Actor, fileId: string, only: { counts: boolean }) => Promise<FileView | undefined>
   /** Answers whether there was one. A dispatch that still waits for it fails. */
   remove: (actor: Actor, fileId: string) => Promise<boolean>
   /** Keeps what something that waits still names; removes what has expired, and bytes that were never recorded. */
@@ -40,6 +40,8 @@ const soon = 12 * hour
 const lookedInto = [2, 3, 4]
 /** Files that are looked for together. */
 const together = 500
+/** Of each kind of what waits and may name a file, so many are looked into where somebody asks how many do. */
+const looksInto = 10_000
 /** Where their bytes are. */
 const folder = 'files'
 
@@ -103,11 +105,16 @@ async function keepNamed (parts: Parts): Promise<void> {
   } while (after !== undefined)
 }
 
-/** By how many that wait each of these files is named. */
-async function namedOf (uses: readonly FileUse[], companyId: number, fileIds: readonly string[]): Promise<Map<string, number>> {
+/** By how many that wait each of these files is named. One kind after the other: none takes a connection beside another. */
+async function namedOf (
+  uses: readonly FileUse[],
+  companyId: number,
+  fileIds: readonly string[],
+  most?: number
+): Promise<Map<string, number>> {
   const named = new Map<string, number>()
-  for (const of of await Promise.all(uses.map((use) => use(companyId, fileIds)))) {
-    for (const [id, count] of of) named.set(id, (named.get(id) ?? 0) + count)
+  for (const use of uses) {
+    for (const [id, count] of await use(companyId, fileIds, most)) named.set(id, (named.get(id) ?? 0) + count)
   }
   return named
 }
@@ -188,10 +195,10 @@ export function createUploadedFiles (parts: Parts): UploadedFiles {
       return (await listFiles(database, actor.companyId, sightOf(actor), { ...page, now: now() })).map(viewOf)
     },
 
-    async read (actor, fileId) {
+    async read (actor, fileId, { counts }) {
       const row = await visible(parts, actor, fileId)
-      if (row === undefined) return undefined
-      const named = await namedOf(parts.uses, actor.companyId, [row.file_id])
+      if (row === undefined || !counts) return row && viewOf(row)
+      const named = await namedOf(parts.uses, actor.companyId, [row.file_id], looksInto)
       return { ...viewOf(row), waiting: named.get(row.file_id) ?? 0 }
     },
 

@@ -47,7 +47,7 @@ export const retentionPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-/** For which services data are kept for fewer days, and how many dispatches of each are older than that. */
+/** For which services data are kept for fewer days, and how many dispatches of each lose theirs: those before are without already. */
 async function touched (
   { words, api }: Visit,
   { days, services }: ReturnType<typeof retentionIn>
@@ -63,9 +63,9 @@ async function touched (
   })
   const shorter = changes.filter(({ before, after }) => after < before)
   return await Promise.all(shorter.map(async ({ name, before, after }) => {
-    const to = new Date(Date.now() - after * day).toISOString()
+    const [from, to] = [before, after].map((days) => new Date(Date.now() - days * day).toISOString())
     const { data, nextCursor } = await api.read<{ data: unknown[], nextCursor: string | null }>(
-      withQuery('/api/v1/dispatches', { service: name, to, limit: '100' })
+      withQuery('/api/v1/dispatches', { service: name, from, to, limit: '100' })
     )
     const older = `${String(data.length)}${nextCursor === null ? '' : '+'}`
     return [wordFor(words, 'service', name), fill(words.retentionFewer, { before, after, older })] as const
