@@ -94,6 +94,34 @@ async function whileTyping (): Promise<void> {
       await isAccessible(t, page, 'a form beside which stands what it will do')
     }))
 
+  /** Until the form was asked about with a text in it. The script is told of the answer before this is. */
+  const checked = (page: Page, text: string): Promise<unknown> =>
+    page.waitForEvent('requestfinished', (request) => request.url().endsWith('/send/check') && request.postData()?.includes(text) === true)
+
+  for (const width of [390, 1280]) {
+    await t.test(`a group and a line that were empty stay under who fills them in, on a screen of ${String(width)} px`, (t) =>
+      typed(t, async (page) => {
+        await page.setViewportSize({ width, height: 800 })
+        await page.goto('/console/send?template=1')
+        await page.locator('button[name=":add"][value="data.lines"]').click()
+        const focused = (): Promise<[string, string, boolean]> =>
+          page.evaluate('(({ id, value, parentElement }) => [id, value, parentElement.checkVisibility()])(document.activeElement)')
+        for (const [name, typed] of [['request.from.dispatchId', '0d0d'], ['data.lines.12.description', 'Travel']] as const) {
+          const field = page.locator(`[id="f-${name}"]`)
+          if (!await field.isVisible()) await page.locator(`details:has([name="${name}"]) > summary`).last().click()
+          await field.focus()
+          for (const [more, whole] of [[typed, typed], ['-14', `${typed}-14`]] as const) {
+            await Promise.all([checked(page, whole), page.keyboard.type(more)])
+            t.same(await focused(), [`f-${name}`, whole, true])
+          }
+        }
+        // What its reader has folded stays so while they type elsewhere.
+        await page.evaluate('document.querySelector(\'details:has([name="data.seller.name"])\').open = false')
+        await Promise.all([checked(page, 'Thanks'), page.fill('[id="f-data.notes"]', 'Thanks')])
+        t.equal(await page.locator('details[open]:has([name="data.seller.name"])').count(), 0)
+      }))
+  }
+
   await t.test('what was typed is kept when its writer goes before the pause is over', (t) =>
     typed(t, async (page) => {
       await page.fill(phone, '+33600000001')

@@ -755,9 +755,10 @@ await t.test('what is rarely filled in, and the lines of a long list, are folded
     },
     required: ['lines']
   } as const
+  const shown = (values: Record<string, Json>, problems: Filled['problems'] = [], name = 'data.'): string =>
+    fieldsOf(en, form, { values, problems }, { name, path: '' }).markup
   const folds = (values: Record<string, Json>, problems: Filled['problems'] = [], name = 'data.'): string[] => {
-    const { markup } = fieldsOf(en, form, { values, problems }, { name, path: '' })
-    return [...markup.matchAll(/<details class="fold part"><summary>(.*?)<\/summary>/g)].map(([, summary = '']) =>
+    return [...shown(values, problems, name).matchAll(/<details class="fold part"><summary>(.*?)<\/summary>/g)].map(([, summary = '']) =>
       summary.replaceAll(/<[^>]*>/g, '')
     )
   }
@@ -770,5 +771,8 @@ await t.test('what is rarely filled in, and the lines of a long list, are folded
   t.same(folds({ lines: long, bank }), ['Line 1 a', 'Line 2 b', 'Line 3 c', 'Line 4 1'], 'an empty line is open')
   const wrong = ['/lines/1/text', '/bank/iban'].map((path) => ({ path, code: 'required', message: 'The field is required.' }))
   t.same(folds({ lines: long }, wrong), ['Line 1 a', 'Line 3 c', 'Line 4 1'])
+  const parts = (values: Record<string, Json>): number => shown(values).split('<details class="fold part"').length - 1
+  t.same([{ lines: long }, { lines: long, bank }].map(parts), [6, 6], 'what is filled in is in the same element')
+  t.same(folds({ lines: [{ text: 'x'.repeat(90) }, ...lines], bank })[0], `Line 1 ${'x'.repeat(80)}`)
   t.end()
 })

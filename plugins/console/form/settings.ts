@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
+import { type Json, type JsonObject, memoizeByIdentity, shortened } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import type { Reported } from '../language/problems.ts'
@@ -126,8 +126,9 @@ function fieldOf (
       fieldsOf(words, schema, { values, problems }, { name: `${field.name}.`, path })
     }</div></fieldset>`
     // What is rarely filled in takes a line of a phone, unless something stands in it: within a larger form, whose fields have its name.
-    const isEmpty = field.name.includes('.') && !isRequired && Object.keys(values).length === 0 && (field.wrong ?? []).length === 0
-    return isEmpty ? part(html`${field.label} <small>${words.optional}</small>`, group) : group
+    if (isRequired || !field.name.includes('.')) return group
+    const isOpen = Object.keys(values).length > 0 || (field.wrong ?? []).length > 0
+    return part(html`${field.label} <small>${words.optional}</small>`, { isOpen, content: group })
   }
   if (kind === 'rows') return rowsField(words, schema, field, value, { path, problems })
   const shown = { ...field, value: textOf(kind, value) }
@@ -150,9 +151,12 @@ function fieldOf (
   return textField({ ...shown, suggestions: suggested, ...(kind === 'number' ? { type: 'number' } : {}) })
 }
 
-/** A part of a form that is folded where the screen is narrow, until somebody opens it. */
-function part (summary: Html, content: Html): Html {
-  return html`<details class="fold part"><summary>${summary}</summary>${content}</details>`
+/**
+ * A part of a form that is folded where the screen is narrow, unless it is open or somebody opens it. It is the same element either way, so
+ * that a page that follows what is typed leaves the field alone that somebody is in.
+ */
+function part (summary: Html, { isOpen, content }: { isOpen: boolean, content: Html }): Html {
+  return html`<details class="fold part"${isOpen ? html` open` : html``}><summary>${summary}</summary>${content}</details>`
 }
 
 /** What the vendor has for a field of several lines. */
@@ -195,8 +199,11 @@ function rowsField (
       }">${words.lineRemove}</button></div></div></fieldset>`
       const [first = ''] = isObject(row) ? Object.keys(items.properties ?? {}).flatMap((column) => row[column] ?? []) : []
       const isFaulty = problems.some((problem) => problem.path === at.path || problem.path.startsWith(`${at.path}/`))
-      if (rows.length <= maxOpen || first === '' || isFaulty) return line
-      return part(html`${fill(words.line, { n: index + 1 })} <span class="quiet">${plain(first)}</span>`, line)
+      if (rows.length <= maxOpen) return line
+      return part(html`${fill(words.line, { n: index + 1 })} <span class="quiet">${shortened(plain(first), longestSummary)}</span>`, {
+        isOpen: first === '' || isFaulty,
+        content: line
+      })
     })
   }${
     rows.length < maxRows
@@ -209,6 +216,9 @@ function rowsField (
 
 /** Of more lines than these, a phone shows those alone that are empty or wrong, and of each other one what it begins with. */
 const maxOpen = 3
+
+/** The longest beginning of a line that stands where it is folded, in characters. */
+const longestSummary = 80
 
 /** Lines of so many fields, each of one line, stand below each other as the rows of a table do. */
 const maxColumns = 6

@@ -49,11 +49,12 @@ export function nameOf (node: ChildNode): string | null {
   return node.getAttribute('aria-labelledby') ?? node.getAttribute('data-page') ?? field?.getAttribute('name') ?? null
 }
 
-/** What a reader has opened stays open, and a frame keeps its name. */
+/** What a reader has opened or folded stays so, unless something is wrong in it, and a frame keeps its name. */
 export function renewAttributes (old: Element, fresh: Element): void {
-  const [kept, named] = [['open', 'name', 'formtarget'], ['name', 'formtarget']]
+  const kept = ['open', 'name', 'formtarget']
   for (const { name } of [...old.attributes]) if (!kept.includes(name) && !fresh.hasAttribute(name)) old.removeAttribute(name)
   for (const { name, value } of [...fresh.attributes]) {
-    if (!named.includes(name) && old.getAttribute(name) !== value) old.setAttribute(name, value)
+    const isKept = kept.includes(name) && (name !== 'open' || fresh.querySelector('.wrong') === null)
+    if (!isKept && old.getAttribute(name) !== value) old.setAttribute(name, value)
   }
 }
