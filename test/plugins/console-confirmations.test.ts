@@ -21,7 +21,7 @@ const newId = (): string => {
 const service = await startService(t, { replacements: { newId, now } })
 const { send } = service
 const { post, signIn } = openConsole(service)
-const { admin, member } = await service.company('counted', { credits: 100 })
+const { admin, member, companyId } = await service.company('counted', { credits: 100 })
 const cookie = await signIn(admin)
 await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, admin)
 
@@ -50,6 +50,11 @@ await t.test('who removes a file reads how many that wait need it, a dispatch of
     await send('POST', '/api/v1/drafts', { body: { service: 'email', request } }, admin)
   }
   await requested(`/files/${id}/remove`, {}, [ofFiles.fileWaiting, '2'])
+  const uses = service.app.get('fileUses')
+  const counted = async (most?: number): Promise<number> =>
+    (await Promise.all(uses.map((use) => use(companyId, [String(id)], most)))).reduce((sum, counts) => sum + (counts.get(String(id)) ?? 0),
+      0)
+  t.same([await counted(), await counted(1)], [2, 1], 'no more are looked into than asked')
   const mail = {
     providerName: 'simulator',
     from: 'billing@acme.test',
