@@ -3,18 +3,22 @@ import { checkField, choiceField, fill, type Html, html, linesField, optionsFor,
 import { type AlertKind, alertKinds, type AlertView, factsOf, filters, numbers, serviceNames } from '../contract/alerts.ts'
 import type { Words } from './words.ts'
 
+/** A field of a kind: the form has those of every kind, and what is typed for one stays when another is chosen. */
+const ofKind = (kind: string, name: string): string => `${kind}.${name}`
+
 /** The alert in a form. A number that is none is sent as it was typed: the API says what is wrong with it. */
 export function alertIn (body: URLSearchParams, language: string): object {
   const text = (name: string): string => (body.get(name) ?? '').trim()
-  const [format, url] = [text('format'), text('url')]
+  const [kind, format, url] = [text('kind'), text('format'), text('url')]
+  const own = (name: string): string => text(ofKind(kind, name))
   const emails = text('emails').split(/\s+/).filter((email) => email !== '')
   return {
     name: text('name'),
-    kind: text('kind'),
+    kind,
     ...Object.fromEntries(
-      numbers.filter((name) => text(name) !== '').map((name) => [name, /^\d{1,10}$/.test(text(name)) ? Number(text(name)) : text(name)])
+      numbers.filter((name) => own(name) !== '').map((name) => [name, /^\d{1,10}$/.test(own(name)) ? Number(own(name)) : own(name)])
     ),
-    ...Object.fromEntries(['service', 'provider'].filter((name) => text(name) !== '').map((name) => [name, text(name)])),
+    ...Object.fromEntries(filters.filter((name) => own(name) !== '').map((name) => [name, own(name)])),
     language,
     emails,
     callback: body.get('callback') === 'true',
@@ -22,7 +26,7 @@ export function alertIn (body: URLSearchParams, language: string): object {
   }
 }
 
-/** What numbers of a new alert are, where nobody has typed. */
+/** What the numbers of a kind are, where nobody has typed. */
 const usual: Readonly<Record<AlertKind, Partial<Record<typeof numbers[number], number>>>> = {
   failures: { percent: 20, least: 10, minutes: 60 },
   provider_unavailable: { least: 3, minutes: 60 },
@@ -31,51 +35,62 @@ const usual: Readonly<Record<AlertKind, Partial<Record<typeof numbers[number], n
   doubt: { minutes: 60 }
 }
 
-/** The kind of alert that a text names; failures where it names none. */
-export const kindIn = (text: unknown): AlertKind => alertKinds.find((kind) => kind === text) ?? 'failures'
+const usualValues: Readonly<Record<string, string>> = Object.fromEntries(
+  alertKinds.flatMap((kind) => Object.entries(valuesIn(kind, usual[kind])))
+)
 
 /** What the form of a new alert shows: it tells whoever sets it. */
-export const newValues = (kind: AlertKind, email: string): URLSearchParams =>
-  new URLSearchParams({ kind, emails: email, ...textsOf(usual[kind]) })
+export const newValues = (email: string): URLSearchParams => new URLSearchParams({ kind: 'failures', emails: email, ...usualValues })
 
 /** What the form of an alert shows. */
 export function valuesOf (alert: AlertView): URLSearchParams {
   const { name, kind, service, provider, emails, callback, chat } = alert
-  return new URLSearchParams(textsOf({
+  const { percent, least, minutes, credits } = alert
+  return new URLSearchParams({
+    ...usualValues,
+    ...valuesIn(kind, { percent, least, minutes, credits, service, provider }),
     name,
     kind,
-    service,
-    provider,
     emails: emails.join('\n'),
     callback: String(callback),
-    format: chat?.format,
-    ...Object.fromEntries(numbers.map((number) => [number, alert[number]]))
-  }))
+    format: chat?.format ?? ''
+  })
 }
 
-function textsOf (values: Readonly<Record<string, string | number | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]]))
+function valuesIn (kind: AlertKind, values: Readonly<Record<string, string | number | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => value === undefined ? [] : [[ofKind(kind, name), String(value)]])
+  )
 }
 
 export type Provider = { code?: string, name?: string | null }
 type Shown = { values: URLSearchParams, providers: readonly Provider[], host?: string | undefined, typed?: Typed | undefined }
 
-/** The form of an alert, with the fields of its kind. `host`: where the chat is whose address is stored. */
+/** The form of an alert, with the fields of each kind, of which those of the chosen one are seen. `host`: where its stored chat is. */
 export function alertForm (words: Words, action: string, { values, providers, host, typed }: Shown): Html {
-  const kind = kindIn(values.get('kind'))
-  const { numbers: requested, filtered } = factsOf[kind]
+  const chosen = alertKinds.find((kind) => kind === values.get('kind')) ?? 'failures'
+  const { numbers: requested, filtered } = factsOf[chosen]
   const field = (name: string, label: string, path = `/${name}`) => ({
     name,
     label,
     value: values.get(name) ?? '',
     wrong: wrongOf(words, typed, path)
   })
+  const fieldIn = (kind: AlertKind): Requested => (name, label) => ({
+    ...field(ofKind(kind, name), label),
+    wrong: kind === chosen ? wrongOf(words, typed, `/${name}`) : []
+  })
   return html`${said(words, typed, 'name', ...requested, ...filtered ? filters : [], 'emails', 'callback', 'chat')}
-<form method="post" action="${action}" novalidate><input type="hidden" name="kind" value="${kind}">${
+<form method="post" action="${action}" novalidate>${
     textField({ ...field('name', words.alertName), help: words.alertNameHelp })
-  }<div class="dense">${requested.map((name) => textField({ ...field(name, numberLabel(words, kind, name)), type: 'number' }))}${
-    filtered ? filterFields(words, field, providers) : html``
-  }</div>${linesField({ ...field('emails', words.alertEmails), help: words.alertEmailsHelp })}${
+  }<fieldset><legend>${words.alertKind}</legend>${
+    alertKinds.map((kind) =>
+      html`<div class="choice"><input type="radio" id="f-kind-${kind}" name="kind" value="${kind}"${
+        kind === chosen ? html` checked` : html``
+      }><label for="f-kind-${kind}">${words[`alertKind_${kind}`]}</label></div>
+<div class="dense if-chosen">${kindFields(words, kind, fieldIn(kind), providers)}</div>`
+    )
+  }</fieldset>${linesField({ ...field('emails', words.alertEmails), help: words.alertEmailsHelp })}${
     checkField({
       ...field('callback', words.alertCallback),
       help: words.alertCallbackHelp,
@@ -106,6 +121,13 @@ export function numberLabel (words: Words, kind: AlertKind, name: typeof numbers
 }
 
 type Requested = (name: string, label: string) => { name: string, label: string, value: string, wrong: Html[] }
+
+function kindFields (words: Words, kind: AlertKind, field: Requested, providers: readonly Provider[]): Html {
+  const { numbers: requested, filtered } = factsOf[kind]
+  return html`${requested.map((name) => textField({ ...field(name, numberLabel(words, kind, name)), type: 'number' }))}${
+    filtered ? filterFields(words, field, providers) : html``
+  }`
+}
 
 function filterFields (words: Words, field: Requested, providers: readonly Provider[]): Html {
   const provider = field('provider', words.alertProvider)

@@ -1,8 +1,8 @@
 import { ApiRefused, errorOf, fill, type Html, html, notice, numberOf, page, type Query, sentenceOf, table, time, type Typed, withQuery,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { type AlertKind, alertKinds, type AlertView, factsOf, type TrialView } from '../contract/alerts.ts'
-import { alertForm, alertIn, kindIn, newValues, numberLabel, type Provider, valuesOf } from './form.ts'
+import { type AlertView, factsOf, type TrialView } from '../contract/alerts.ts'
+import { alertForm, alertIn, newValues, numberLabel, type Provider, valuesOf } from './form.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/alerts'
@@ -17,7 +17,7 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
     const [{ words }, { query }] = [visitOf(request), request]
     const done = query['saved'] !== undefined ? words.alertSaved : query['removed'] !== undefined ? words.alertRemoved : undefined
     const reported = done === undefined ? html`` : notice('good', html`<p>${done}</p>`)
-    return reply.page(await list(visitOf(request), reported, { kind: kindIn(query['kind']) }))
+    return reply.page(await list(visitOf(request), reported))
   })
 
   app.post<Sent>('/alerts', async (request, reply) => {
@@ -25,7 +25,7 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
     const added = await visit.api.send('POST', apiPath, alertIn(body, visit.words.code))
     if (added.ok) return reply.redirect(`${at}?saved=1`, 303)
     const typed = { body, error: errorOf(added) }
-    return reply.code(added.status).page(await list(visit, html``, { kind: kindIn(body.get('kind')), typed }))
+    return reply.code(added.status).page(await list(visit, html``, typed))
   })
 
   app.get<Named>('/alerts/:id', async (request, reply) => {
@@ -84,7 +84,7 @@ const read = (visit: Visit, id: string): Promise<AlertView> => visit.api.read<Al
 const readProviders = async ({ api }: Visit): Promise<readonly Provider[]> =>
   (await api.read<{ data: Provider[] }>('/api/v1/providers?schemas=false')).data
 
-async function list (visit: Visit, message: Html, { kind: chosen, typed }: { kind: AlertKind, typed?: Typed }): Promise<Html> {
+async function list (visit: Visit, message: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor } = visit
   const [{ data }, providers] = await Promise.all([api.read<{ data: AlertView[] }>(apiPath), readProviders(visit)])
   const rows = data.map((alert) => {
@@ -100,13 +100,9 @@ async function list (visit: Visit, message: Html, { kind: chosen, typed }: { kin
       ? html`<p>${words.alertsNone}</p>`
       : table(words.alerts, [words.alertName, words.alertKind, words.alertTells, words.status, words.alertSince], rows)
   }</section>
-<section aria-labelledby="new"><h2 id="new">${words.alertNew}</h2><nav class="views" aria-label="${words.alertKind}">${
-    alertKinds.map((kind) =>
-      html`<a href="${withQuery(at, { kind })}#new"${kind === chosen ? html` aria-current="page"` : html``}>${
-        words[`alertKind_${kind}`]
-      }</a>`
-    )
-  }</nav>${alertForm(words, at, { values: typed?.body ?? newValues(chosen, actor.email), providers, typed })}</section>`
+<section aria-labelledby="new"><h2 id="new">${words.alertNew}</h2>${
+    alertForm(words, at, { values: typed?.body ?? newValues(actor.email), providers, typed })
+  }</section>`
   return page({ ...visit, path: at }, { title: words.alerts, section: 'alerts', main })
 }
 

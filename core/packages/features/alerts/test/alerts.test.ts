@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Feature } from '../../../../../plugins/features/feature.ts'
 import { findFeatures } from '../../../../../plugins/features/find-features.ts'
 import { until } from '../../../../../test/core/work/support.ts'
+import { launchChromium, signInAt } from '../../../../../test/plugins/support/chromium.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
@@ -303,20 +304,24 @@ await t.test('the pages set, change, try and remove an alert, and show no secret
   const { admin } = await newCompany()
   const console = openConsole(service)
   const cookie = await console.signIn(admin)
-  const form = { name: 'Doubts', kind: 'doubt', minutes: '60', emails: admin.email, format: 'slack', url }
+  const form = { name: 'Doubts', kind: 'doubt', 'doubt.minutes': '60', emails: admin.email, format: 'slack', url }
   matches(t, (await console.open('/company', cookie)).body, /href="\/console\/alerts"/)
   matches(t, (await console.open('/alerts', cookie)).body, /There is no alert/)
-  const wrong = await console.post('/alerts', { ...form, minutes: 'many' }, cookie)
-  matches(t, wrong.body, /value="many"/)
+  const wrong = await console.post('/alerts', { ...form, 'doubt.minutes': 'many', 'failures.percent': '7' }, cookie)
+  for (const typed of ['value="many"', 'value="7"', 'value="doubt" checked']) contains(t, wrong.body, typed)
   lacks(t, wrong.body, 'very-secret')
   t.equal((await console.post('/alerts', form, cookie)).status, 303)
   const [{ id }] = (await send('GET', path, {}, admin)).body.data
   const page = (await console.open(`/alerts/${id as string}`, cookie)).body
   matches(t, page, /One for hooks\.chat\.test is stored/)
   lacks(t, page, 'very-secret')
-  t.equal((await console.post(`/alerts/${id as string}`, { ...form, minutes: '90', url: '' }, cookie)).status, 303)
+  t.equal((await console.post(`/alerts/${id as string}`, { ...form, 'doubt.minutes': '90', url: '' }, cookie)).status, 303)
   has(t, (await send('GET', `${path}/${id as string}`, {}, admin)).body, { minutes: 90, chat: { host: 'hooks.chat.test' } })
   matches(t, (await console.post(`/alerts/${id as string}/try`, {}, cookie)).body, /Chat: not sent/)
+  const another = { ...form, kind: 'credits_low', 'credits_low.credits': '5', url: '' }
+  t.equal((await console.post(`/alerts/${id as string}`, another, cookie)).status, 303)
+  const { body: changed } = await send('GET', `${path}/${id as string}`, {}, admin)
+  has(t, changed, { kind: 'credits_low', credits: 5, minutes: undefined }, 'the kind is changed')
   matches(t, (await console.post(`/alerts/${id as string}/remove`, {}, cookie)).body, /Remove the alert “Doubts”\?/)
   t.equal((await console.post(`/alerts/${id as string}/remove`, { ':confirmed': 'true' }, cookie)).status, 303)
   t.same((await send('GET', path, {}, admin)).body.data, [])
@@ -334,20 +339,25 @@ await t.test('the form of an alert asks for what its kind needs, and its page le
     doubt: '/console/dispatches?status=uncertain'
   }
   for (const [kind, list] of Object.entries(lists)) {
-    const { body } = await console.open(`/alerts?kind=${kind}`, cookie)
+    const { body } = await console.open('/alerts', cookie)
     const form = /<form method="post" action="\/console\/alerts"[^]*?<\/form>/.exec(String(body))?.[0] ?? ''
     const fields = Object.fromEntries(
-      [...form.matchAll(/name="(\w+)"[^>]*? value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value])
+      [...form.matchAll(/name="([\w.]+)"[^>]*? value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value])
     )
     contains(t, form, admin.email, 'whoever sets it is told')
-    const sent = { ...fields, name: kind, emails: admin.email, ...'credits' in fields && { credits: '100' } }
+    const sent = { ...fields, kind, name: kind, emails: admin.email, 'credits_low.credits': '100' }
     t.equal((await console.post('/alerts', sent, cookie)).status, 303, `${kind}: what it offers is enough`)
     const made = (await send('GET', path, {}, admin)).body.data.at(-1)
     has(t, made, { kind })
     contains(t, (await console.open(`/alerts/${made.id as string}`, cookie)).body, `href="${list}"`)
   }
   contains(t, (await console.open('/alerts', cookie)).body, 'Calls in a row that find it away: 3 · Minutes looked back: 60')
-  const filtered = { kind: 'failures', name: 'Gone', percent: '20', least: '10', minutes: '60', service: 'sms', provider: 'gone' }
+  const own = { percent: '20', least: '10', minutes: '60', service: 'sms', provider: 'gone' }
+  const filtered = {
+    kind: 'failures',
+    name: 'Gone',
+    ...Object.fromEntries(Object.entries(own).map(([name, value]) => [`failures.${name}`, value]))
+  }
   t.equal((await console.post('/alerts', { ...filtered, emails: admin.email }, cookie)).status, 303)
   const { id } = (await send('GET', path, {}, admin)).body.data.at(-1)
   const page = (await console.open(`/alerts/${id as string}`, cookie)).body
@@ -355,4 +365,25 @@ await t.test('the form of an alert asks for what its kind needs, and its page le
   const failed = 'href="/console/dispatches?status=failed&amp;service=sms&amp;providerName=gone"'
   contains(t, page, failed)
   contains(t, (await console.open(`/test/alerts/${id as string}`, cookie)).body, failed, 'tests are none of what an alert is about')
+})
+
+await t.test('another kind shows its own fields, without script, and nothing that was typed goes', async (t) => {
+  const browser = await launchChromium(t)
+  if (browser === undefined) return t.pass('there is no Chromium on this machine', { skip: true })
+  const { admin } = await newCompany()
+  const context = await browser.newContext({ baseURL: service.url, locale: 'en', javaScriptEnabled: false })
+  const page = await context.newPage()
+  await signInAt(page, '/console/alerts', admin)
+  const seen = (): Promise<string[]> =>
+    page.locator('.if-chosen input:visible').evaluateAll((fields) => fields.map((field) => field.getAttribute('name') ?? ''))
+  t.same(await seen(), ['failures.percent', 'failures.least', 'failures.minutes'])
+  const typed = { 'name': 'Away', 'failures.percent': '7', 'url': url }
+  for (const [name, text] of Object.entries(typed)) await page.fill(`[name="${name}"]`, text)
+  await page.check('[name=kind][value=provider_unavailable]')
+  t.same(await seen(), ['provider_unavailable.least', 'provider_unavailable.minutes'])
+  for (const [name, text] of Object.entries(typed)) t.equal(await page.inputValue(`[name="${name}"]`), text)
+  await page.press('[name=name]', 'Enter')
+  await page.waitForURL('**/console/alerts?saved=1')
+  has(t, (await send('GET', path, {}, admin)).body.data, [{ name: 'Away', kind: 'provider_unavailable', least: 3, percent: undefined }])
+  await context.close()
 })
