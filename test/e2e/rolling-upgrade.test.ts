@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { createVendor, type Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
 import { columns } from '../../core/packages/tables/columns.ts'
+import { until } from '../core/work/support.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { invoiceRequest, operator, seededEnvironment } from '../support/service.ts'
 import { checkoutOf, copyOfThis, hasCommit } from './support/checkouts.ts'
@@ -45,11 +47,29 @@ export async function up (db: Kysely<unknown>): Promise<void> {
 
 const next = skip === false ? nextRelease(t) : ''
 
+/** Who is told of asynchronous dispatches, at an address and at an endpoint, and of which. */
+type Told = { receiver: Vendor, dispatches: string[] }
+
+const placeOf = ({ receiver }: Told, path: string): string => `https://127.0.0.1:${receiver.port}${path}`
+
+/** Where which dispatches were not told as successful. */
+function untold ({ receiver, dispatches }: Told): string[] {
+  const told = new Set(receiver.requests.map(({ path, json }: any) => `${path} ${json.type} ${json.data.dispatchId}`))
+  return dispatches.flatMap((id) => ['/address', '/endpoint'].map((path) => `${path} dispatch.succeeded ${id}`)).filter((one) =>
+    !told.has(one)
+  )
+}
+
+async function allTold (t: Test, told: Told): Promise<void> {
+  await until('all is told', () => untold(told).length === 0).catch(() => undefined)
+  t.same(untold(told), [])
+}
+
 /**
  * Requests of every kind, by four clients, until it is told to end: how many were answered well, and what the others were told. They leave
  * room for the process that starts beside them: where they take all of it, it only starts later.
  */
-function load (service: ServiceProcess): { end: () => Promise<{ good: number, bad: string[] }> } {
+function load (service: ServiceProcess, told: Told): { end: () => Promise<{ good: number, bad: string[] }> } {
   let ends = false
   let [good, number] = [0, 0]
   const bad: string[] = []
@@ -63,6 +83,9 @@ function load (service: ServiceProcess): { end: () => Promise<{ good: number, ba
     while (!ends) {
       const { dispatchId } = await ask('POST', '/api/invoicing', invoiceRequest({ number: `L-${number++}-${service.pid}` }))
       await ask('GET', `/api/v1/dispatches/${dispatchId}`)
+      const { dispatchId: later } = await ask('POST', '/api/invoicing?async=true',
+        invoiceRequest({ number: `A-${number++}-${service.pid}` }, { callbackUrl: placeOf(told, '/address') }))
+      told.dispatches.push(later)
       await ask('GET', '/api/v1/dispatches?limit=5')
       await ask('GET', '/api/v1/templates')
       await ask('GET', '/api/v1/my/config')
@@ -81,15 +104,22 @@ function load (service: ServiceProcess): { end: () => Promise<{ good: number, ba
 }
 
 /** On an empty database, which an older release fills, or on one that this release has filled. */
-async function begin (t: Test, isEmpty: boolean): Promise<Starting> {
+async function begin (t: Test, isEmpty: boolean): Promise<{ starting: Starting, told: Told }> {
   const seeded = await seededEnvironment(t)
+  const receiver = await createVendor()
+  t.teardown(receiver.close)
+  receiver.answer({ status: 204 })
+  const data = dataDirectory(t)
+  const NODE_EXTRA_CA_CERTS = join(dirname(data), 'authority.pem')
+  writeFileSync(NODE_EXTRA_CA_CERTS, receiver.ca)
   const env = {
     ...seeded,
     ...isEmpty ? { DATABASE_URL: (await testDatabase(t)).url } : {},
     DISPATCH_DISPATCH_LIMIT: '0',
-    DISPATCH_CONSOLE: 'off'
+    DISPATCH_CONSOLE: 'off',
+    NODE_EXTRA_CA_CERTS
   }
-  return { dataDirectory: dataDirectory(t), env }
+  return { starting: { dataDirectory: data, env }, told: { receiver, dispatches: [] } }
 }
 
 /** The version of the shared invoice with which a service works now. */
@@ -113,36 +143,40 @@ function invoiceIn ({ cwd = root }: { cwd?: string }): string {
 for (const [what, pair] of Object.entries(pairs)) {
   await t.test(`${what} under load, starts again, and goes on alone`, { skip }, async (t) => {
     const [olderIn, newerIn] = pair(t)
-    const starting = await begin(t, olderIn !== undefined)
+    const { starting, told } = await begin(t, olderIn !== undefined)
     const [older, newer] = [olderIn, newerIn].map((cwd) => cwd === undefined ? starting : { ...starting, cwd })
     if (older === undefined || newer === undefined) throw new Error('Two releases are needed.')
     const old = await startReady(t, older)
     const companies = await send(old.url(), 'GET', '/api/v1/companies', undefined, operator)
     const { id } = companies.body.data.find(({ name }: { name: string }) => name === 'Demo')
     await send(old.url(), 'POST', `/api/v1/companies/${id}/credits`, { amount: 100_000, reason: 'load' }, operator)
+    await send(old.url(), 'POST', '/api/v1/company/callback-endpoints', { name: 'All', url: placeOf(told, '/endpoint') })
     const before = await invoiceVersion(old)
-    const first = load(old)
+    const first = load(old, told)
     await pause(1_000)
     const fresh = await startReady(t, newer)
-    const second = load(fresh)
+    const second = load(fresh, told)
     await pause(2_000)
     const [ofOld, ofNew] = [await first.end(), await second.end()]
     t.same([ofOld.bad, ofNew.bad], [[], []])
     t.ok(ofOld.good > 20 && ofNew.good > 20, JSON.stringify([ofOld.good, ofNew.good]))
     await stop(old)
+    // A dispatch with the newer invoice that the older process has taken is done once its lease is over.
+    await allTold(t, told)
     const again = await startReady(t, older)
     t.equal(await invoiceVersion(again), before)
     t.equal(await invoiceVersion(fresh), invoiceIn(older) === invoiceIn(newer) ? before : before + 1)
     await stop(fresh)
-    const last = load(again)
+    const last = load(again, told)
     await pause(500)
     t.same((await last.end()).bad, [])
+    await allTold(t, told)
     await stop(again)
   })
 }
 
 await t.test('a release that the schema has left behind does not start, and says which one does', { skip }, async (t) => {
-  const starting = await begin(t, false)
+  const { starting } = await begin(t, false)
   editIn(next, 'core/store/migrate.ts', (text) => text.replace(/const needs = '.*'/, 'const needs = \'999-next\''))
   await stop(await startReady(t, { ...starting, cwd: next }))
   const { code, stderr } = await refusalOf(t, starting)
