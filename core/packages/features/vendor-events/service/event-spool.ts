@@ -1,4 +1,4 @@
-import { createBatcher, type Log } from '@dispatch/common'
+import { createBatcher, lazyUnlessFailed, type Log } from '@dispatch/common'
 import { DatabaseUnavailable } from '@dispatch/database'
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
@@ -27,12 +27,7 @@ type Options = { folder: string, now: () => Date, newId: () => string, log: Log 
 
 /** A spool that is opened when it is first used. Where that fails, the next use tries it again. */
 export function openLately (options: Options): EventSpool {
-  let opening: Promise<EventSpool> | undefined
-  const opened = (): Promise<EventSpool> =>
-    opening ??= openEventSpool(options).catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
+  const opened = lazyUnlessFailed(() => openEventSpool(options))
   return {
     put: async (arrival) => (await opened()).put(arrival),
     count: async () => (await opened()).count(),
