@@ -1,5 +1,5 @@
 /**
- * `@dispatch/core/source`: what a feature that brings providers uses of the core, by name.
+ * `@dispatch/core/source`: what features use that bring providers, or look at which processes live.
  */
 export { configurationsRefusedBy, configurationsServed, migrateConfiguration, type ServedConfiguration } from './configuration/migration.ts'
 export { replaceSettings, type MigratedSettings } from './store/configuration/migrated-settings.ts'

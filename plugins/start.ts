@@ -4,6 +4,7 @@ import type { Log } from '@dispatch/common'
 import { createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markPlaces, migrate, openOutcomeSpool,
   scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
+import { templateLanguage } from '@dispatch/documents'
 import { createHost, type loadProvider } from '@dispatch/host'
 import { openQueue } from '@dispatch/queue'
 import { createLazySandbox } from '@dispatch/sandbox'
@@ -202,7 +203,7 @@ async function beginAll ({ config, opening: { databaseUrl, log }, features, open
   })
   opened.defer(queue.close)
   put('queue', queue)
-  const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId') })
+  const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId'), templateLanguage })
   put('providerSync', providerSync)
   opened.defer(providerSync.close)
   opened.adopt(startOutcomeDrain(get('pipelineParts')), (recording) => recording.close())

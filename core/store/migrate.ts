@@ -94,7 +94,8 @@ const migrations: Migrations = {
   '170-templates-in-use': () => import('./migrations/170-templates-in-use.ts'),
   '174-companies-that-leave': () => import('./migrations/174-companies-that-leave.ts'),
   '178-step-marks': () => import('./migrations/178-step-marks.ts'),
-  '180-cancelled-dispatches': () => import('./migrations/180-cancelled-dispatches.ts')
+  '180-cancelled-dispatches': () => import('./migrations/180-cancelled-dispatches.ts'),
+  '184-template-languages': () => import('./migrations/184-template-languages.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -38,14 +38,15 @@ export async function waitForReloads (database: Database): Promise<void> {
   }
 }
 
-/** Begins to follow the reloads that any process asks for. */
-export async function startProviderSync ({ database, host, log, newId }: {
+/** Begins to follow the reloads that any process asks for. `templateLanguage`: what the others are told that this one reads. */
+export async function startProviderSync ({ database, host, log, newId, templateLanguage }: {
   database: Database
   host: Host
   log: Log
   newId: () => string
+  templateLanguage: number
 }): Promise<ProviderSync> {
-  const own = { processId: newId(), machine: hostname(), pid: process.pid }
+  const own = { processId: newId(), machine: hostname(), pid: process.pid, templateLanguage }
   let number = await readReloads(database)
   let polls = 0
 

@@ -168,6 +168,7 @@ export const errorReasons = {
   required_by_company: 'The company requires it.',
   state_forbids: 'Its state does not permit it.',
   tried_lately: 'It was tried a moment ago.',
+  upgrade_under_way: 'A process of an older release still works: try again later.',
   wrong_code: 'The code is wrong, or was used.',
   wrong_credentials: 'The e-mail address or the password is wrong.',
   wrong_password: 'The password is wrong.'

@@ -168,7 +168,7 @@ export const columns = {
     'at'
   ],
   provider_pins: ['code', 'package_name', 'author', 'folder', 'at'],
-  provider_processes: ['process_id', 'machine', 'pid', 'number', 'providers', 'seen_at']
+  provider_processes: ['process_id', 'machine', 'pid', 'number', 'providers', 'template_language', 'seen_at']
 } as const satisfies { readonly [Table in keyof Tables]?: readonly (keyof Tables[Table])[] }
 
 /** The same in a statement of our own, after the name that the table has there. */

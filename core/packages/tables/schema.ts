@@ -366,6 +366,7 @@ export type Tables = {
     pid: number
     number: ColumnType<string, number, number>
     providers: Plain<RunningProvider[]>
+    template_language: Generated<number>
     seen_at: Date
   }
   releases: { only_row: Generated<boolean>, newest: string, needs: string }

@@ -5,7 +5,7 @@ import { type Database, DatabaseUnavailable } from '@dispatch/database'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type NewDispatch, openDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchStart, TransactionHook } from '../../store/dispatch/lease.ts'
-import { detachDispatch, type DispatchRef, type Replacement, resumeDispatch, takeQueued } from '../../store/dispatch/runs.ts'
+import { detachDispatch, type DispatchRef, leaveDispatch, type Replacement, resumeDispatch, takeQueued } from '../../store/dispatch/runs.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineJobs } from '../jobs.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
@@ -197,9 +197,26 @@ async function runTaken (
   how: Pick<Run, 'runId' | 'keptWaiting'>,
   hold: KeepLease
 ): Promise<void> {
-  const run = await rehydrateRecord(dependencies, record, how.runId)
+  const run = await rehydrateRecord(dependencies, record, how.runId).catch((error: unknown) =>
+    leaveUnreadable(dependencies, record, how.runId, error)
+  )
+  if (run === 'left') return
   if (run === undefined) throw new Error(`The dispatch ${record.dispatch_id} has lost its data.`)
   await hold(isScheduled(record) ? runDue(dependencies, record, { ...run, ...how }) : runSteps(dependencies, { ...run, ...how }))
+}
+
+/** Gives back a dispatch that only a process of a newer release can read. It waits for half of its age, 1 to 30 seconds. */
+async function leaveUnreadable (
+  { database, jobs, log, now }: Pick<RunnerDependencies, 'database' | 'jobs' | 'log' | 'now'>,
+  { company_id: companyId, dispatch_id: dispatchId, created_at: createdAt }: DispatchRecord,
+  runId: string,
+  error: unknown
+): Promise<'left'> {
+  if (!(error instanceof DispatchError && error.word === 'service_unavailable')) throw error
+  const seconds = Math.ceil(Math.min(Math.max((now().getTime() - createdAt.getTime()) / 2000, 1), 30))
+  await leaveDispatch(database, { companyId, dispatchId }, { runId, seconds, jobs: [jobs.dispatch({ companyId, dispatchId }, seconds)] })
+  log.info({ companyId, dispatchId, seconds, reason: error.message }, 'a dispatch is left to a process that can read it')
+  return 'left'
 }
 
 /**

@@ -21,6 +21,7 @@ export type DatabaseFunctions = {
   cancel_dispatch: { given: DispatchKey & { actor: EventActor }, answer: boolean }
   acquire_lease: { given: LeaseRequest, answer: boolean }
   release_lease: { given: RunKey, answer: boolean }
+  leave_dispatch: { given: RunKey & { seconds: number, jobs: readonly PreparedJobs[] }, answer: boolean }
   recover_dispatch: {
     given: DispatchKey & { error: StepError, look_after: number, jobs: readonly PreparedJobs[] }
     answer: 'queued' | 'uncertain' | 'unchanged' | null

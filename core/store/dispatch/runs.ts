@@ -96,6 +96,15 @@ export async function releaseLease (database: Database, { companyId, dispatchId 
   await callFunction(database, 'release_lease', { company_id: companyId, dispatch_id: dispatchId, run_id: runId })
 }
 
+/** Gives the lease of a run back that has done nothing: the dispatch is due again `seconds` later, by its job. */
+export async function leaveDispatch (
+  database: Database,
+  { companyId, dispatchId }: DispatchRef,
+  { runId, ...wait }: { runId: string, seconds: number, jobs: readonly PreparedJobs[] }
+): Promise<void> {
+  await callFunction(database, 'leave_dispatch', { company_id: companyId, dispatch_id: dispatchId, run_id: runId, ...wait })
+}
+
 /** The states of a step that a retry may begin. */
 const open = ['planned', 'unavailable', 'rejected'] as const
 

@@ -2,8 +2,10 @@ import type { Database } from '@dispatch/database'
 import { columns, type RunningProvider } from '@dispatch/tables'
 import { sql } from 'kysely'
 
-/** A process that loads providers, and what it runs since its last reload, the one of that `number`. */
-export type ProviderProcess = { processId: string, machine: string, pid: number, number: number, providers: RunningProvider[] }
+/** A process that loads providers. `number`: of its last reload; `templateLanguage`: the newest language of templates that it reads. */
+export type ProviderProcess =
+  & { processId: string, machine: string, pid: number }
+  & { number: number, providers: RunningProvider[], templateLanguage: number }
 
 /** Seconds after which a process that has not been seen counts as ended. */
 const silence = 15
@@ -22,8 +24,8 @@ export async function requestReload ({ owner }: Database): Promise<number> {
 
 /** Records what a process runs, and that it lives. */
 export async function recordProcess ({ owner, now }: Database, process: ProviderProcess): Promise<void> {
-  const { processId, machine, pid, number, providers } = process
-  const values = { machine, pid, number, providers: JSON.stringify(providers), seen_at: now }
+  const { processId, machine, pid, number, providers, templateLanguage } = process
+  const values = { machine, pid, number, providers: JSON.stringify(providers), template_language: templateLanguage, seen_at: now }
   await owner.insertInto('provider_processes').values({ process_id: processId, ...values })
     .onConflict((conflict) => conflict.column('process_id').doUpdateSet(values)).execute()
 }
@@ -43,6 +45,7 @@ export async function listProcesses ({ owner, now }: Database): Promise<Provider
     machine: row.machine,
     pid: row.pid,
     number: Number(row.number),
-    providers: row.providers
+    providers: row.providers,
+    templateLanguage: row.template_language
   }))
 }

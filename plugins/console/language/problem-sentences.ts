@@ -69,6 +69,7 @@ export const french: Readonly<Record<string, string>> = {
   required_by_company: 'La société l’exige.',
   state_forbids: 'Son état ne le permet pas, ou plus.',
   tried_lately: 'Un essai date de moins d’une minute : attendez un peu.',
+  upgrade_under_way: 'Le service est en cours de mise à jour : réessayez dans quelques minutes.',
   wrong_code: 'Ce code est faux, ou a déjà servi.',
   wrong_credentials: 'L’adresse e-mail ou le mot de passe est faux.',
   wrong_password: 'Ce mot de passe est faux.',

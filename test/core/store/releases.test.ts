@@ -3,10 +3,13 @@ import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../../core/packages/database/database.ts'
 import { createFreshness } from '../../../core/packages/database/freshness.ts'
+import { templateLanguage } from '../../../core/packages/documents/index.ts'
+import { followCommonLanguage } from '../../../core/packages/features/templates/store/common-language.ts'
 import type { SharedTemplate } from '../../../core/packages/features/templates/store/shared-templates.ts'
 import { tablesIn } from '../../../core/packages/features/templates/store/tables.ts'
 import { createTemplateStore } from '../../../core/packages/features/templates/store/templates.ts'
 import { migrate, schemaState } from '../../../core/store/migrate.ts'
+import { forgetProcess, recordProcess } from '../../../core/store/vendor/provider-processes.ts'
 import { has } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
@@ -132,6 +135,32 @@ await t.test('an older release publishes no shared template again, and reads the
   has(t, await templates.findNamed(1, 'letter'), { version: 1 })
   t.same((await templates.listShared()).map(({ version }) => version), [1])
   await t.rejects(templates.findVersion(1, 1, 2), { message: /^Version 2 of the template 1 was written for/ })
+})
+
+await t.test('as long as a process lives that reads less, shared templates stay in the version that it can read', async (t) => {
+  const database = await begin(t)
+  await migrate(database)
+  let time = 0
+  const templates = createTemplateStore(database, createFreshness(database), followCommonLanguage(database, () => time))
+  await templates.publishShared([template('one'), { ...template('new'), id: 2, name: 'new' }], new Date())
+  await templates.publishShared([template('two')], new Date())
+  const versions = tablesIn(database.owner).updateTable('template_versions')
+  await versions.set({ language: 1 }).where('template_id', '=', 1).where('version', '=', 1).execute()
+  await database.owner.insertInto('companies').values({ name: 'Acme', created_at: new Date() }).execute()
+  // As release 1.1 inserts it.
+  await sql`insert into provider_processes (process_id, machine, pid, number, providers, seen_at)
+    values ('0198c5a0-0000-7000-8000-000000000001', 'a', 1, 0, '[]', now())`.execute(database.owner)
+  const own = { processId: '0198c5a0-0000-7000-8000-000000000002', machine: 'b', pid: 2, number: 0, providers: [], templateLanguage }
+  await recordProcess(database, own)
+  has(t, await templates.find(1, 1), { version: 1, digest: 'one' })
+  has(t, await templates.findNamed(1, 'letter'), { version: 1, digest: 'one' })
+  has(t, await templates.find(1, 2), { version: 1, digest: 'new' }, 'which has no version that it could read')
+  t.equal(await templates.publishShared([template('two')], new Date()), 0, 'nor is it published again')
+  await forgetProcess(database, '0198c5a0-0000-7000-8000-000000000001')
+  has(t, await templates.find(1, 1), { version: 1 }, 'as it was two seconds ago')
+  time = 2_001
+  has(t, await templates.find(1, 1), { version: 2, digest: 'two' })
+  has(t, await templates.findNamed(1, 'letter'), { version: 2, digest: 'two' })
 })
 
 await t.test('a template of a company that only a newer release can read is told of', async (t) => {

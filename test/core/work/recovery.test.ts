@@ -1,6 +1,7 @@
 import { createBreakers } from '@dispatch/host'
 import { mock } from 'node:test'
 import t from 'tap'
+import { tablesIn } from '../../../core/packages/features/templates/store/tables.ts'
 import { reconcile, uncertainError } from '../../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
@@ -89,6 +90,34 @@ await t.test('a dispatch of which nothing was called goes on by itself when its 
   await after(2)
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 1 })
   t.strictSame(await timeline(dispatchId), ['planned', 'recovered', 'rendered invoicing', 'calling invoicing', 'answered invoicing'])
+})
+
+await t.test('a dispatch that only a newer release can read is left to one, and waits longer each time', async (t) => {
+  const dispatchId = await queued('keyed')
+  const { template_id: id, template_version: version } = await database.owner.selectFrom('dispatches')
+    .select(['template_id', 'template_version']).where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+  const writtenIn = (language: number) =>
+    tablesIn(database.owner).updateTable('template_versions').set({ language }).where('template_id', '=', id ?? 0)
+      .where('version', '=', version ?? 0).returning('language').execute()
+  const waits = async (): Promise<number> => {
+    const { status, run_id: runId, leased_until: leasedUntil, next_try_at: next } = await database.owner.selectFrom('dispatches')
+      .select(['status', 'run_id', 'leased_until', 'next_try_at']).where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+    t.same({ status, runId, leasedUntil }, { status: 'queued', runId: null, leasedUntil: null }, 'no run keeps it')
+    return ((next?.getTime() ?? 0) - clock.now().getTime()) / 1000
+  }
+  await writtenIn(99)
+  await runQueued(pipeline, { companyId, dispatchId })
+  t.equal(await waits(), 1)
+  await after(20)
+  t.equal(await waits(), 10)
+  await after(10)
+  t.equal(await waits(), 15)
+  await after(3600)
+  t.equal(await waits(), 30, 'and no longer than that')
+  t.strictSame(await timeline(dispatchId), ['planned'], 'nothing has happened to it')
+  await writtenIn(1)
+  await after(30)
+  has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 1 })
 })
 
 await t.test('what is done here is done again when its process was killed meanwhile', async (t) => {

@@ -5,9 +5,9 @@ import type { DispatchStatus } from '../../../../core/packages/contract/states.t
 import { callFunctionWithin } from '../../../../core/store/calls/database-functions.ts'
 import { takeQueued } from '../../../../core/store/dispatch/runs.ts'
 import { has } from '../../../support/matching.ts'
-import { type Key, later, moment, openFunctions } from './support.ts'
+import { job, type Key, later, moment, openFunctions } from './support.ts'
 
-const { database, call, stranger, opened, calling, dispatch, everything } = await openFunctions(t)
+const { database, call, stranger, opened, calling, dispatch, everything, jobsAdded } = await openFunctions(t)
 
 /** A dispatch that waits for its job. */
 const queued = (): Promise<Key> => opened({ run_id: undefined, lease_seconds: undefined })
@@ -140,4 +140,16 @@ await t.test('a lease is given back where nothing is under way, by the run that 
   await change(called, { status: 'succeeded' })
   t.equal(await call('release_lease', called), false, 'a step is being called')
   has(t, await dispatch(called), { run_id: called.run_id, leased_until: later(15) })
+
+  await t.test('a dispatch that its run has left waits for its job, without a lease', async (t) => {
+    const key = await opened()
+    const left = { ...key, seconds: 7, jobs: [job('left')] }
+    const before = await everything(key)
+    t.equal(await call('leave_dispatch', { ...left, run_id: randomUUIDv7() }), false, 'another run')
+    t.equal(await call('leave_dispatch', { ...left, company_id: stranger }), false, 'another company')
+    t.equal(await everything(key), before)
+    t.equal(await call('leave_dispatch', left), true)
+    has(t, await dispatch(key), { status: 'queued', run_id: null, leased_until: null, next_try_at: later(7) })
+    t.same(await jobsAdded(), ['left'])
+  })
 })

@@ -4,6 +4,7 @@ import type { StoredTemplate } from '@dispatch/core'
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { templateLanguage } from '@dispatch/documents'
 import { sql } from 'kysely'
+import { readCommonLanguage } from './common-language.ts'
 import { tablesIn } from './tables.ts'
 
 /** The limits of a company: its templates, the bytes of all versions, and the drafts that are kept of each template. */
@@ -70,18 +71,27 @@ export async function changeTemplate (
   })
 }
 
-/** Publishes a version: dispatches use it from now on. Throws `template_not_found` where there is no such version. */
+/**
+ * Publishes a version: dispatches use it from now on. Throws `template_not_found` where there is no such version, and
+ * `service_unavailable` where a process lives that cannot read it.
+ */
 export async function publishTemplate (database: Database, by: ChangeContext, templateId: number, version: number): Promise<void> {
   const { companyId, at } = by
+  const common = await readCommonLanguage(database)
   return withTemplateLock(database, by, async (queries) => {
     await own(queries, companyId, templateId)
     const row = await tablesIn(queries).updateTable('template_versions').set({ published_at: sql<Date>`coalesce(published_at, ${at})` })
       .where('company_id', '=', companyId).where('template_id', '=', templateId).where('version', '=', version).returning(
-        sql<string>`source->>'name'`.as('name')
+        ['language', sql<string>`source->>'name'`.as('name')]
       ).executeTakeFirst()
     if (row === undefined) {
       throw new DispatchError('template_not_found',
         `The template has no version ${version}: GET /api/v1/templates/${templateId}/versions lists those that it has.`)
+    }
+    if (row.language > common) {
+      throw new DispatchError('service_unavailable',
+        `The service is being upgraded: a process of an older release still works, which cannot read version ${version}. Publish it once ` +
+          'all processes are new.', { reason: 'upgrade_under_way', retryAfter: 60 })
     }
     await requireFree(queries, companyId, row.name, templateId)
     await tablesIn(queries).updateTable('templates').set({ version, name: row.name, in_use_since: at, updated_at: at }).where('company_id',

@@ -32,11 +32,15 @@ export function selectUsableVersions (queries: Database['owner'], companyId: num
     )
 }
 
-/** The versions in use of the templates that a company may use. Of a shared one it is the newest that this release can read. */
-export function selectPublishedVersions (queries: Database['owner'], companyId: number | null) {
+/**
+ * The versions in use of the templates that a company may use. Of a shared one it is the newest of the language `common`, which every
+ * process can read, or where there is none the newest that this release can read.
+ */
+export function selectPublishedVersions (queries: Database['owner'], companyId: number | null, common = templateLanguage) {
   return selectUsableVersions(queries, companyId).select('source').where('removed_at', 'is', null)
     .where('template_versions.version', '=', sql<number>`case when templates.company_id is not null then templates.version else (
-      select max(readable.version) from template_versions as readable
+      select coalesce(max(readable.version) filter (where readable.language <= ${common}), max(readable.version))
+      from template_versions as readable
       where readable.template_id = templates.template_id and readable.language <= ${templateLanguage}) end`)
 }
 

@@ -2,6 +2,7 @@ import type { StoredTemplate } from '@dispatch/core'
 import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { TemplateFiles } from '@dispatch/documents'
 import { sql } from 'kysely'
+import { followCommonLanguage } from './common-language.ts'
 import { publishShared, type SharedTemplate } from './shared-templates.ts'
 import { latestVersionNumber, readableTemplateOf, recordOf, selectManagedVersions, selectPublishedVersions, selectUsableVersions,
   templateOf, type TemplateRecord } from './template-rows.ts'
@@ -11,7 +12,10 @@ export type TemplateFilter = { service?: string, documentType?: string, name?: s
 
 /** The templates as they are stored. */
 export type TemplateStore = {
-  /** The version in use of a template that the company may use, as of the last freshness check. */
+  /**
+   * The version in use of a template that the company may use, as of the last freshness check. Of a shared one it is the newest that every
+   * living process can read: whichever takes the dispatch from the queue can make it.
+   */
   find: (companyId: number, templateId: number) => Promise<StoredTemplate | undefined>
   /** The version in use of the template with this name. The company's own one comes before a shared one. */
   findNamed: (companyId: number, name: string) => Promise<StoredTemplate | undefined>
@@ -27,25 +31,34 @@ export type TemplateStore = {
   publishShared: (templates: readonly SharedTemplate[], now: Date) => Promise<number>
 }
 
-/** Reads and writes the templates of companies and those that all share. */
-export function createTemplateStore (database: Database, freshness: Freshness): TemplateStore {
+/** Reads and writes the templates of companies and those that all share. `commonLanguage`: the newest that every process can read. */
+export function createTemplateStore (
+  database: Database,
+  freshness: Freshness,
+  commonLanguage: () => Promise<number> = followCommonLanguage(database)
+): TemplateStore {
   const cache = createFreshCache<string, StoredTemplate | undefined>(freshness, (key) => Number.parseInt(key), { max: heaviest, weigh })
   return {
-    find: (companyId, templateId) =>
-      cache.get(`${companyId}:${templateId}`, () =>
+    async find (companyId, templateId) {
+      const common = await commonLanguage()
+      return cache.get(`${companyId}:${common}:${templateId}`, () =>
         database.company(companyId, async (queries) => {
-          const row = await selectPublishedVersions(queries, companyId).where('templates.template_id', '=', templateId).executeTakeFirst()
+          const row = await selectPublishedVersions(queries, companyId, common).where('templates.template_id', '=', templateId)
+            .executeTakeFirst()
           return row && readableTemplateOf(row)
-        })),
+        }))
+    },
 
-    findNamed: (companyId, name) =>
-      cache.get(`${companyId}:"${name}"`, () =>
+    async findNamed (companyId, name) {
+      const common = await commonLanguage()
+      return cache.get(`${companyId}:${common}:"${name}"`, () =>
         database.company(companyId, async (queries) => {
-          const row = await selectPublishedVersions(queries, companyId).where('name', '=', name)
+          const row = await selectPublishedVersions(queries, companyId, common).where('name', '=', name)
             .orderBy('templates.company_id', (order) => order.asc().nullsLast()).orderBy('templates.template_id').limit(1)
             .executeTakeFirst()
           return row && readableTemplateOf(row)
-        })),
+        }))
+    },
 
     findVersion: (companyId, templateId, version) =>
       database.company(companyId, async (queries) => {

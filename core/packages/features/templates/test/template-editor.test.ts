@@ -60,6 +60,22 @@ await t.test('a new template is a draft: it is listed, read and previewed, and n
   }), { status: 404 })
 })
 
+await t.test('a version is not published that a process of an older release could not read', async (t) => {
+  const { id } = await create({ name: 'Ahead' })
+  const { owner } = service.app.get('database')
+  const processId = '0198c5a0-0000-7000-8000-000000000001'
+  await owner.insertInto('provider_processes')
+    .values({ process_id: processId, machine: 'other', pid: 1, number: 0, providers: '[]', seen_at: new Date() }).execute()
+  const publish = { body: { version: 1 }, headers: { 'x-api-version': '1.1.0' } }
+  has(t, await service.send('POST', `/api/v1/templates/${id}/publish`, publish, admin), {
+    status: 503,
+    body: { error: 'service_unavailable', reason: 'upgrade_under_way', message: /cannot read version 1/ }
+  })
+  has(t, (await send('GET', `/api/v1/templates/${id}`)).body, { status: 'draft' })
+  await owner.deleteFrom('provider_processes').where('process_id', '=', processId).execute()
+  has(t, await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), { status: 200, body: { status: 'published' } })
+})
+
 await t.test('publishing a version makes it the one that dispatches use; another one takes its place; ' +
   'an old one can come back', async (t) => {
   const { id } = await create({ name: 'Second' })
