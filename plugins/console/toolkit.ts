@@ -13,7 +13,7 @@ export { objectIn, pretty } from './form/json.ts'
 export type { SettingsForm } from './form/schema.ts'
 export { fieldsOf, readSettings, settingsFields } from './form/settings.ts'
 export { placeIn } from './form/place.ts'
-export { sentenceOf } from './form/sentence.ts'
+export { reasonOf, sentenceOf } from './form/sentence.ts'
 export { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from './form/text.ts'
 export { allowedServices, creditsOf, documentTypeName, fill, numberOf, optionsFor, serviceNames, withWords, wordFor,
   type Words } from './language/language.ts'

@@ -1,7 +1,11 @@
 import t from 'tap'
+import { languages } from '../../plugins/console/language/language.ts'
 import { french, vague } from '../../plugins/console/language/problem-sentences.ts'
+import { saidOf } from '../../plugins/console/language/problems.ts'
+import { frenchReasons } from '../../plugins/console/language/reason-sentences.ts'
 import { frenchRules } from '../../plugins/console/language/rule-sentences.ts'
 import { problemCodes } from './support/problem-codes.ts'
+import { reasonSentences } from './support/reason-sentences.ts'
 
 await t.test('each code of a problem that the API can answer has a French sentence', (t) => {
   const codes = problemCodes()
@@ -13,5 +17,18 @@ await t.test('each code of a problem that the API can answer has a French senten
   t.same([...vague].filter((code) => !Object.hasOwn(french, code)), [])
   const ofSeveral = ['no_invoice', 'amount_due_differs', 'no_version_before', 'too_late', 'unknown_state', 'wrong_environment']
   t.same(ofSeveral.filter((code) => !vague.has(code)), [], 'what a code means in several places is told by the API, too')
+  t.end()
+})
+
+await t.test('each sentence in which the service gives a reason has a French one, with the same values', (t) => {
+  const sentences = reasonSentences()
+  t.ok(sentences.length > 40, 'they are found where they are written')
+  t.same(sentences.filter((message) => saidOf(languages.fr, { message }).some(({ lang }) => lang !== undefined)), [])
+  t.same(saidOf(languages.fr, { message: 'It answered 404 instead of 200.' }), [{ text: 'Réponse 404 au lieu de 200.' }])
+  t.same(saidOf(languages.fr, { message: '2 of 3 processes do not run it: GET /api/v1/providers says why.' }), [
+    { text: '2 processus sur 3 ne l’exécutent pas.' }
+  ])
+  const values = (text: string): string[] => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort()
+  t.same(Object.entries(frenchReasons).filter(([en, fr]) => values(en).join() !== values(fr).join()), [])
   t.end()
 })

@@ -1,5 +1,6 @@
 import { fill, textIn, wordFor, type Words } from './language.ts'
 import { french, vague } from './problem-sentences.ts'
+import { frenchReasonOf } from './reason-sentences.ts'
 import { frenchRules } from './rule-sentences.ts'
 
 /** What words, reasons and codes mean, those of rules of e-invoices too. */
@@ -20,6 +21,8 @@ export function saidOf (words: Words, { message, code, reason, error }: Reported
   const whole = wholeOf(words, own)
   if (whole !== undefined) return [{ text: whole }]
   if (words.code === 'en') return [{ text: own }]
+  const given = frenchReasonOf(own)
+  if (given !== undefined) return [{ text: fill(textIn(words, { en: own, fr: given.text }), given.values) }]
   const quoted: Said = { text: own, lang: 'en' }
   const name = [code, reason, error].find((one) => one !== undefined && Object.hasOwn(inFrench, one))
   if (name === undefined) return [quoted]
@@ -105,6 +108,29 @@ const sentences: readonly Sentence[] = [
         { service: wordFor(words, 'service', service) }
       )
   },
+  {
+    of: /^It is no address of the channel "(?<channel>\w+)"\.$/,
+    say: (words, { channel = '' }) =>
+      fill(textIn(words, { en: 'This is no address for: {service}.', fr: 'Ce n’est pas une adresse pour : {service}.' }), {
+        service: wordFor(words, 'service', channel)
+      })
+  },
+  reported(/^An image may have at most (?<n>\d+) pixels\.$/, {
+    en: 'This picture has too many pixels: {n} are possible, width times height. Make it smaller.',
+    fr: 'Cette image a trop de pixels : {n} au plus, largeur fois hauteur. Réduisez-la.'
+  }),
+  reported(/^An image may have at most (?<n>\d+) bytes\.$/, {
+    en: 'This picture is too large: {n} bytes are possible. Make it smaller.',
+    fr: 'Cette image est trop lourde : {n} octets au plus. Réduisez-la.'
+  }),
+  reported(/^The picture has (?<n>\d+) bytes; at most (?<most>\d+) are permitted: [^]*$/, {
+    en: 'This picture has {n} bytes, and {most} are possible: make it smaller, or save it as a JPEG.',
+    fr: 'Cette image a {n} octets, et {most} sont possibles : réduisez-la, ou enregistrez-la en JPEG.'
+  }),
+  reported(/^Expected (?:a PNG or JPEG|an) image as a data URI[^]*$/, {
+    en: 'This is no PNG or JPEG picture: save it as one of these.',
+    fr: 'Ce n’est pas une image PNG ou JPEG : enregistrez-la dans l’un de ces formats.'
+  }),
   reported(/^The image is not a readable (?<format>\w+) file\.$/, {
     en: 'This picture cannot be read: it is not a whole {format} file.',
     fr: 'Cette image est illisible : ce n’est pas un fichier {format} entier.'

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html.ts'
+import { reasonOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
 import type { CallbackView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
@@ -18,9 +19,9 @@ export const callbackTable: LongList<CallbackView, { words: Words }> = {
     attempts: { title: ({ callbackAttempts }) => callbackAttempts, cell: ({ attempts }, { words }) => attemptsOf(words, attempts) },
     answer: {
       title: ({ callbackAnswer }) => callbackAnswer,
-      cell: ({ attempts }) => {
-        const { status, reason = '' } = attempts.at(-1) ?? {}
-        return `${String(status ?? '')} ${reason}`.trim()
+      cell: ({ attempts }, { words }) => {
+        const last = attempts.at(-1)
+        return last === undefined ? '' : answerOf(words, last)
       }
     },
     id: { title: ({ callbackId }) => callbackId, cell: ({ id }) => html`<code>${id}</code>` }
@@ -30,8 +31,12 @@ export const callbackTable: LongList<CallbackView, { words: Words }> = {
 
 function attemptsOf (words: Words, attempts: CallbackView['attempts']): Html {
   return html`<details><summary>${fill(words.attempts, { n: attempts.length })}</summary><ol>${
-    attempts.map(({ at, status, reason = '' }) => html`<li>${time(at)} ${status === undefined ? '' : String(status)} ${reason}</li>`)
+    attempts.map((attempt) => html`<li>${time(attempt.at)} ${answerOf(words, attempt)}</li>`)
   }</ol></details>`
+}
+
+function answerOf (words: Words, { status, reason }: CallbackView['attempts'][number]): Html {
+  return html`${status === undefined ? '' : String(status)} ${reasonOf(words, { reason })}`
 }
 
 /**

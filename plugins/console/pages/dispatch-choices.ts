@@ -1,10 +1,11 @@
 import { type Html, html } from '../../html.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { ChoicesView, ProviderView } from '../session/api.ts'
 import { table, time } from './layout.ts'
 import { providerTitle } from './provider-names.ts'
 
-/** Why a step has its provider, and why each other one was passed over; the sentences are the API's own. */
+/** Why a step has its provider, and why each other one was passed over. */
 export function choiceTable (
   words: Words,
   { steps, settingsChangedAt }: ChoicesView,
@@ -15,7 +16,7 @@ export function choiceTable (
   const rows = reported.map(({ providerName, outcome, reason, weight }) =>
     html`<tr><th scope="row">${providerTitle(providers, providerName)}${
       weight === undefined ? html`` : html` <span class="quiet">${fill(words.choiceWeight, { weight })}</span>`
-    }</th><td>${wordFor(words, 'choice', outcome)}</td><td lang="en">${reason}</td></tr>\n`
+    }</th><td>${wordFor(words, 'choice', outcome)}</td><td>${sentenceOf(words, { message: reason })}</td></tr>\n`
   )
   return html`<details name="choices-${String(index)}"><summary>${words.choices}</summary>${
     settingsChangedAt === null ? html`` : html`<p class="quiet">${words.choicesChanged} ${time(settingsChangedAt)}</p>`

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { creditsOf, documentTypeName, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type ProviderView,
   type Refusal, type VendorCallView, withQuery } from '../session/api.ts'
@@ -292,7 +293,9 @@ ${
       [words.vendorStatus, answer?.status],
       [words.delivery, deliveryStatus === null
         ? null
-        : html`${badge(words, 'delivery', deliveryStatus)} <span lang="en">${step.deliveryMessage ?? ''}</span>`],
+        : html`${badge(words, 'delivery', deliveryStatus)} ${
+          step.deliveryMessage === undefined ? '' : sentenceOf(words, { message: step.deliveryMessage })
+        }`],
       [words.reason, step.deliveryReason],
       [words.deferredOn, step.deferredOn],
       [words.nextTry, step.nextTryAt === undefined ? undefined : time(step.nextTryAt)],

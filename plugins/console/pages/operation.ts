@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField } from '../form/fields.ts'
+import { reasonOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type ProcessView, type ProviderView, type QueueView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
@@ -95,7 +96,7 @@ function failingSection (words: Words, providers: readonly ProviderView[]): Html
         failing.map(({ code, name, folder, state, health }) =>
           html`<li>${name ?? html`<code>${code ?? folder}</code>`} <span class="badge warn">${
             state === 'refused' ? words.refused : words.failingVendor
-          }</span> <span lang="en">${health.reason ?? ''}</span></li>\n`
+          }</span> ${reasonOf(words, health)}</li>\n`
         )
       }</ul>`
   }</section>`

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { reasonOf } from '../form/sentence.ts'
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
@@ -99,6 +100,6 @@ function refusedSection (words: Words, all: readonly ProviderView[]): Html {
   const refused = all.filter(({ state }) => state === 'refused')
   if (refused.length === 0) return html``
   return html`<section aria-labelledby="refused"><h2 id="refused">${words.refused}</h2><ul class="list">${
-    refused.map(({ code, folder, health }) => html`<li><code>${code ?? folder}</code> <span lang="en">${health.reason ?? ''}</span></li>\n`)
+    refused.map(({ code, folder, health }) => html`<li><code>${code ?? folder}</code> ${reasonOf(words, health)}</li>\n`)
   }</ul></section>`
 }

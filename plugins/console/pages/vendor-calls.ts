@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { ProviderView, VendorCallView } from '../session/api.ts'
 import { badge, time } from './layout.ts'
@@ -37,6 +38,6 @@ function exchangeOf (words: Words, { method, url, headers, body, status, answer,
   return html`<details><summary><code>${method} ${url}</code> <span class="quiet">${status === undefined ? '' : String(status)} ${
     fill(words.milliseconds, { n: milliseconds })
   }</span></summary>${part(words.exchangeSent, body === undefined ? head : `${head}\n\n${body}`)}${part(words.exchangeAnswered, answer)}${
-    failure === undefined ? html`` : html`<p class="wrong" lang="en">${failure}</p>`
+    failure === undefined ? html`` : html`<p class="wrong">${sentenceOf(words, { message: failure })}</p>`
   }</details>`
 }

@@ -25,6 +25,8 @@ export const words = {
   suppressionBack: 'All suppressions',
   suppressionImport: 'Add many addresses',
   suppressionImportHelp: 'One address on each line. All of them are added, or none.',
+  suppressionWrongLine: 'Line {line}, “{text}”:',
+  suppressionWrongMore: 'There are more lines like these: {n}.',
   suppressionLines: 'Addresses',
   suppressionImported: '{added} added; {known} stood here already.',
   suppressionExport: 'Download as CSV',

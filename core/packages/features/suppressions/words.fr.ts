@@ -27,6 +27,8 @@ export const words: Record<keyof typeof en, string> = {
   suppressionBack: 'Toutes les adresses exclues',
   suppressionImport: 'Ajouter beaucoup d’adresses',
   suppressionImportHelp: 'Une adresse par ligne. Toutes sont ajoutées, ou aucune.',
+  suppressionWrongLine: 'Ligne {line}, « {text} » :',
+  suppressionWrongMore: 'Autres lignes dans ce cas : {n}.',
   suppressionLines: 'Adresses',
   suppressionImported: '{added} ajoutées ; {known} étaient déjà là.',
   suppressionExport: 'Télécharger en CSV',

@@ -1,5 +1,5 @@
-import { ApiRefused, errorOf, fill, type Html, html, notice, numberOf, page, type Query, sentenceOf, table, time, type Typed, withQuery,
-  wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, errorOf, fill, type Html, html, notice, numberOf, page, type Query, reasonOf, sentenceOf, table, time, type Typed,
+  withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type AlertView, factsOf, type TrialView } from '../contract/alerts.ts'
 import { alertForm, alertIn, newValues, numberLabel, type Provider, valuesOf } from './form.ts'
@@ -121,8 +121,8 @@ function trial (words: Words, { results }: TrialView): Html {
   return notice(results.every(({ sent }) => sent) ? 'good' : 'warn',
     html`<p>${words.alertTried}</p><ul>${
       results.map(({ way, sent, reason }) =>
-        html`<li>${words[`alertWay_${way}`]}: ${sent ? words.alertSent : words.alertNotSent}${
-          reason === undefined ? html`` : html` <span lang="en">${reason}</span>`
+        html`<li>${words[`alertWay_${way}`]}${words.colon}${sent ? words.alertSent : words.alertNotSent} ${
+          reasonOf(words, { reason })
         }</li>`
       )
     }</ul>`)

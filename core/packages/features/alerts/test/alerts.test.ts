@@ -317,7 +317,9 @@ await t.test('the pages set, change, try and remove an alert, and show no secret
   lacks(t, page, 'very-secret')
   t.equal((await console.post(`/alerts/${id as string}`, { ...form, 'doubt.minutes': '90', url: '' }, cookie)).status, 303)
   has(t, (await send('GET', `${path}/${id as string}`, {}, admin)).body, { minutes: 90, chat: { host: 'hooks.chat.test' } })
-  matches(t, (await console.post(`/alerts/${id as string}/try`, {}, cookie)).body, /Chat: not sent/)
+  const tried = await console.post(`/alerts/${id as string}/try`, {}, `${cookie}; __Host-console-language=fr`)
+  matches(t, tried.body, /Messagerie\s: non envoyé (?:Le destinataire a répondu|«)/)
+  lacks(t, tried.body, '<span lang="en">', 'its reason is French')
   const another = { ...form, kind: 'credits_low', 'credits_low.credits': '5', url: '' }
   t.equal((await console.post(`/alerts/${id as string}`, another, cookie)).status, 303)
   const { body: changed } = await send('GET', `${path}/${id as string}`, {}, admin)

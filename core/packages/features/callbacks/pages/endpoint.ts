@@ -1,6 +1,6 @@
 import type { CallbackView, EndpointTest, EndpointView, NewCallbackSecret, Resent } from '@dispatch/contract'
 import { ApiRefused, badge, callbackTable, choiceField, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, longList,
-  notice, optionsFor, page, picks, picksForm, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withMany,
+  notice, optionsFor, page, picks, picksForm, reasonOf, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withMany,
   withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { endpointFields, endpointIn, endpointsAt, secretPage, stateBadge } from './endpoints.ts'
@@ -140,10 +140,10 @@ function doneOf (words: Words, { saved, sent, queued, more }: Query): Html {
   return notice('good', html`<p>${fill(words.endpointResent, { n: queued })} ${more === undefined ? '' : words.endpointResentMore}</p>`)
 }
 
-function testNotice (words: Words, { outcome, status, milliseconds, reason = '' }: EndpointTest): Html {
+function testNotice (words: Words, { outcome, status, milliseconds, reason }: EndpointTest): Html {
   const answer = status === undefined ? '' : fill(words.endpointTestAnswer, { status, milliseconds })
   return notice(outcome === 'delivered' ? 'good' : 'bad',
-    html`<p>${words.endpointTested} ${badge(words, 'state', outcome)} ${answer} <span lang="en">${reason}</span></p>`)
+    html`<p>${words.endpointTested} ${badge(words, 'state', outcome)} ${answer} ${reasonOf(words, { reason })}</p>`)
 }
 
 async function view (visit: Visit, id: string, { message = html``, typed, query = {} }: Shown): Promise<Html> {

@@ -1,5 +1,5 @@
 import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, monogram, type MyConfig,
-  notice, optionsFor, page, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
+  notice, optionsFor, page, reasonOf, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type AdapterComparison, adapterFeatures, type AdapterPage, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
 import { comparison } from './comparison.ts'
@@ -158,7 +158,7 @@ function card (
 <div class="choice"><input type="checkbox" id="compare-${code}" name="compare" value="${code}" form="compare"><label for="compare-${code}">${
     fill(words.compareOne, { name })
   }</label></div>${usedBy === undefined ? html`` : html`<p class="quiet">${fill(words.usedBy, { n: usedBy })}</p>`}${
-    reason === undefined ? html`` : html`<p class="wrong" lang="en">${reason}</p>`
+    reason === undefined ? html`` : html`<p class="wrong">${reasonOf(words, { reason })}</p>`
   }</li>\n`
 }
 

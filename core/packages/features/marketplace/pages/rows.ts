@@ -1,4 +1,4 @@
-import { badge, documentTypeName, fill, type Html, html, numberOf, time, wordFor } from '@dispatch/plugins/console'
+import { badge, documentTypeName, fill, type Html, html, numberOf, reasonOf, time, wordFor } from '@dispatch/plugins/console'
 import type { AdapterDetail } from '../contract/marketplace.ts'
 import { hostLine } from './adapter-actions.ts'
 import type { Words } from './words.ts'
@@ -57,7 +57,7 @@ function serviceLine (words: Words, name: string, { documentTypes = [], countrie
 
 function healthOf (words: Words, { state, reason, risk, crashes, lastCrash }: Health): Html {
   return html`${badge(words, 'health', state)} ${fill(words.crashes, { n: crashes })}${
-    reason === undefined ? html`` : html`<div lang="en">${reason}</div>`
+    reason === undefined ? html`` : html`<div>${reasonOf(words, { reason })}</div>`
   }${risk === undefined ? html`` : html`<div lang="en">${risk}</div>`}${
     lastCrash === undefined ? html`` : html`<div class="quiet">${time(lastCrash.at)} <span lang="en">${lastCrash.reason}</span></div>`
   }`

@@ -1,3 +1,4 @@
+import { shortened } from '@dispatch/common'
 import { ApiRefused, choiceField, errorOf, fill, folded, type Html, html, isFiltered, linesField, type LongList, longList, notice, page,
   picks, picksForm, type Query, readFilter, said, sentenceOf, textField, time, type Typed, withMany, withQuery, wordFor,
   wrongOf } from '@dispatch/plugins/console'
@@ -44,8 +45,7 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Sent>('/suppressions/import', { bodyLimit: 5 * 1024 * 1024 }, async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
-    const lines = (body.get('addresses') ?? '').split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
-    const csv = ['address', ...lines.map((line) => `"${line.replaceAll('"', '""')}"`)].join('\r\n')
+    const csv = ['address', ...linesIn(body).map(({ text }) => `"${text.replaceAll('"', '""')}"`)].join('\r\n')
     // In CSV, since JSON has too few values for the longest list.
     const form = { bytes: Readable.from([Buffer.from(csv)]), type: 'text/csv' }
     const done = await visit.api.upload<ImportView>(withQuery(`${apiPath}/import`, { channel: body.get('channel') ?? '' }), form,
@@ -88,6 +88,30 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
     }).send(await visitOf(request).api.stream(`${apiPath}/export?format=csv`, gone.signal))
   })
   done()
+}
+
+/** The lines of a pasted list, each with its number there: blank ones are no addresses. */
+function linesIn (body: URLSearchParams): { text: string, line: number }[] {
+  return (body.get('addresses') ?? '').split(/\r?\n/).map((text, index) => ({ text: text.trim(), line: index + 1 }))
+    .filter(({ text }) => text !== '')
+}
+
+/** So many lines with a fault are told; and so many characters of each. */
+const [maxTold, longestTold] = [20, 80]
+
+/** What is wrong with the addresses of a pasted list, by the numbers of their lines. */
+function wrongLines (words: Words, typed: Typed | undefined): Html[] {
+  if (typed === undefined) return []
+  const lines = linesIn(typed.body)
+  const wrong = (typed.error.details ?? []).flatMap((problem) => {
+    const [, place = ''] = /^\/suppressions\/(\d+)(?:\/|$)/.exec(problem.path) ?? []
+    const found = place === '' ? undefined : lines[Number(place)]
+    if (found === undefined) return []
+    const text = shortened(found.text, longestTold)
+    return [html`${fill(words.suppressionWrongLine, { line: found.line, text })} ${sentenceOf(words, problem)}`]
+  })
+  const more = wrong.length - maxTold
+  return [...wrong.slice(0, maxTold), ...more > 0 ? [html`${fill(words.suppressionWrongMore, { n: more })}`] : []]
 }
 
 const good = (text: string): Html => notice('good', html`<p>${text}</p>`)
@@ -227,17 +251,20 @@ ${
   }
 ${textField({ name: 'note', label: words.suppressionNote, value: ofOne?.body.get('note') ?? '', wrong: wrongOf(words, ofOne, '/note') })}
 <div class="actions"><button>${words.suppressionAdd}</button></div></form></section>
-<section aria-labelledby="many"><h2 id="many">${words.suppressionImport}</h2>${said(words, ofMany)}
+<section aria-labelledby="many"><h2 id="many">${words.suppressionImport}</h2>${said(words, ofMany, 'suppressions')}
 <form method="post" action="${at}/import" novalidate><div class="field"><label for="many-channel">${words.suppressionChannel}</label>
 <select id="many-channel" name="channel">${
-    channelOptions(words).map(({ value, label }) => html`<option value="${value}">${label}</option>`)
+    channelOptions(words).map(({ value, label }) =>
+      html`<option value="${value}"${value === ofMany?.body.get('channel') ? html` selected` : html``}>${label}</option>`
+    )
   }</select></div>
 ${
     linesField({
       name: 'addresses',
       label: words.suppressionLines,
       help: words.suppressionImportHelp,
-      value: ofMany?.body.get('addresses') ?? ''
+      value: ofMany?.body.get('addresses') ?? '',
+      wrong: wrongLines(words, ofMany)
     })
   }
 <div class="actions"><button>${words.suppressionAdd}</button></div></form></section>

@@ -435,6 +435,23 @@ await t.test('the console takes long lists, and lines with quotation marks, comm
   contains(t, wrong.body, 'a,b;&quot;c')
 })
 
+await t.test('a pasted list is refused by the numbers and the texts of its lines, as they stand there', async (t) => {
+  const { admin } = await service.company('pasting')
+  const { post, signIn } = openConsole(service)
+  const cookie = await signIn(admin)
+  const lines = ['', '+33612345678', '  ', 'nobody@', ...Array.from({ length: 20 }, (_, at) => `n${String(at)}`)]
+  const { status, body } = await post('/suppressions/import', { channel: 'sms', addresses: lines.join('\n') }, cookie)
+  t.equal(status, 422)
+  contains(t, body, 'Line 4, “nobody@”:')
+  contains(t, body, 'Line 23, “n18”:')
+  lacks(t, body, 'Line 24,')
+  contains(t, body, 'There are more lines like these: 1.')
+  lacks(t, body, '/suppressions/1')
+  contains(t, body, '<option value="sms" selected>')
+  const french = await post('/suppressions/import', { channel: 'email', addresses: 'nobody@' }, `${cookie}; __Host-console-language=fr`)
+  contains(t, french.body, /Ligne 1, «\snobody@\s»\s: Ce n’est pas une adresse pour\s: E-mail\./)
+})
+
 await t.test('a mail unsubscribes its one recipient by a click (RFC 8058): opening the address changes nothing', async (t) => {
   sent.length = 0
   t.equal((await dispatch('list@example.com', { unsubscribe: true })).status, 200)
