@@ -29,6 +29,8 @@ export type Templates = {
   find: (companyId: number, named: { id: number } | { name: string }) => Promise<StoredTemplate>
   /** One version of a template with a version of the company's brand, or with none, for a dispatch that was recorded with them. */
   findVersion: (companyId: number, templateId: number, version: number, brand: number | null) => Promise<StoredTemplate | undefined>
+  /** What those are called now that were not removed, by their ids. */
+  namesOf: (companyId: number, templateIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
   /** Every shared template, in its version in use. */
   listShared: () => Promise<StoredTemplate[]>
 }

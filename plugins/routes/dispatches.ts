@@ -2,14 +2,19 @@ import { sightOf } from '@dispatch/accounts'
 import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, EventView, isSince, page, PageQuery, refusal,
   StatisticsQuery, StatisticsView, UuidPageQuery, VendorCallView } from '@dispatch/contract'
 import { countDispatches, type DocumentUrl, eventViewOf, listDispatches, listEvents, listExchanges, type Pipeline, requestViewOf,
-  vendorCallOf, viewOf } from '@dispatch/core'
+  type Templates, vendorCallOf, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
 import { requireSince } from './since.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
-type Options = { database: Database, documentUrl: DocumentUrl, pipeline: Pick<Pipeline, 'explain'> }
+type Options = {
+  database: Database
+  documentUrl: DocumentUrl
+  pipeline: Pick<Pipeline, 'explain'>
+  templates: Pick<Templates, 'namesOf'>
+}
 
 /** All of them: listed and counted. */
 const listRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, documentUrl }, done) => {
@@ -24,7 +29,8 @@ const listRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, docu
     }
   }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
-    for (const name of ['scheduled', 'deliveryMark'] as const) requireSince('1.1.0', apiVersion, `/query/${name}`, filter[name])
+    for (const name of ['scheduled', 'deliveryMark', 'error'] as const) requireSince('1.1.0', apiVersion, `/query/${name}`, filter[name])
+    if (filter.stepStatus === 'failed') requireSince('1.1.0', apiVersion, '/query/stepStatus', filter.stepStatus)
     const sight = sightOf(actor)
     const isBeyond = (['test', 'userId'] as const).some((name) =>
       sight[name] !== undefined && (filter[name] ?? sight[name]) !== sight[name]
@@ -65,7 +71,7 @@ const listRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, docu
 }
 
 /** One of them: its state, the choices of its providers, its request. */
-const oneRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, documentUrl, pipeline }, done) => {
+const oneRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, documentUrl, pipeline, templates }, done) => {
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
     config: { scopes: ['read_own', 'read_all'], errors: ['not_found'] },
     schema: {
@@ -74,7 +80,10 @@ const oneRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, docum
       summary: 'Reads the current state of a dispatch.',
       response: { 200: DispatchView }
     }
-  }, async ({ actor, apiVersion, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl, apiVersion))
+  }, async ({ actor, apiVersion, params }) => {
+    const view = viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl, apiVersion)
+    return isSince('1.1.0', apiVersion) ? withNames(view, await templates.namesOf(actor.companyId, templatesIn(view))) : view
+  })
 
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id/choices', {
     config: { scopes: ['read_own', 'read_all'], errors: ['not_found'] },
@@ -152,6 +161,23 @@ export const dispatchesRoutes: FastifyPluginAsyncTypebox<Options> = async (app, 
   await app.register(listRoutes, needs)
   await app.register(oneRoutes, needs)
   await app.register(historyRoutes, needs)
+}
+
+/** The numbers of the templates of which a dispatch was made, each once. */
+function templatesIn ({ template, steps }: DispatchView): number[] {
+  return [...new Set([template, ...steps.map((step) => step.template)].flatMap((used) => used?.id ?? []))]
+}
+
+function withNames (view: DispatchView, names: ReadonlyMap<number, string>): DispatchView {
+  const named = (used: NonNullable<DispatchView['template']>): typeof used => {
+    const name = names.get(used.id)
+    return name === undefined ? used : { ...used, name }
+  }
+  return {
+    ...view,
+    template: view.template && named(view.template),
+    steps: view.steps.map((step) => step.template === undefined ? step : { ...step, template: named(step.template) })
+  }
 }
 
 /** In milliseconds. */

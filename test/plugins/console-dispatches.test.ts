@@ -307,6 +307,10 @@ await t.test('dispatches are filtered by all that the API has; a search that fin
     )
   t.same(await shown('metadataName=orderId&metadataValue=A-7'), ['V-1'])
   t.same(await shown('stepStatus=rejected&providerName=simulator'), ['V-2'])
+  t.same(await shown('stepStatus=failed&error=provider_error'), ['V-2'])
+  t.same(await shown('error=timeout'), [])
+  contains(t, (await open('/dispatches?error=provider_error', asMine)).body,
+    `<option value="provider_error" selected>${en.fault_provider_error}<`)
   for (const search of ['ada+lovelace', 'Love', 'LOVEL%C3%81CE']) t.same(await shown(`search=${search}`), ['V-2', 'V-1'], search)
   t.same(await shown('search=V-1&status=succeeded'), ['V-1'], 'with more than the search, a list')
   const requested = (): Promise<string[]> => shown('search=request-v1&status=succeeded')

@@ -1,8 +1,9 @@
 import t from 'tap'
+import { until } from '../core/work/support.ts'
 import { clockAt, idsAt } from '../support/clock.ts'
-import { has } from '../support/matching.ts'
+import { has, matches } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
-import { invoiceRequest, type Login, startService } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 
 const clock = clockAt('2026-03-14T09:30:00.000Z')
 const service = await startService(t, { replacements: { renderer: quickRenderer, now: clock.now, newId: idsAt(clock.now) } })
@@ -29,7 +30,10 @@ await t.test('a dispatch is read as it is now', async (t) => {
     body: invoiceRequest({ number: 'R-1' }, { metadata: { orderId: 'A-1' } }),
     headers: { 'x-request-id': 'request-1' }
   })
-  const { status, body } = await service.send('GET', `/api/v1/dispatches/${sent.body.dispatchId}`)
+  const path = `/api/v1/dispatches/${sent.body.dispatchId}`
+  const later = await service.send('GET', path, { headers: { 'x-api-version': '1.1.0' } })
+  t.strictSame(later.body.template, { id: 1, version: 1, name: 'Invoice' }, 'from 1.1.0 on with the name of its template')
+  const { status, body } = await service.send('GET', path)
   t.equal(status, 200)
   t.strictSame(body, {
     dispatchId: sent.body.dispatchId,
@@ -150,6 +154,42 @@ await t.test('a list is filtered by who sent, by tests, and by what became of a 
     numbersOf((await service.send('GET', `/api/v1/dispatches?${query}`, { headers: { authorization } }, null)).body)
   t.strictSame(await withKey('providerName=simulator'), ['S-4'], 'a test key sees tests')
   t.strictSame(await withKey('test=false'), [])
+})
+
+await t.test('a list is filtered by the error of a step, and by whether that has failed for good', async (t) => {
+  const { admin } = await service.company('failing')
+  const [headers, other] = [{ 'x-api-version': '1.1.0' }, await service.company('failing-too')]
+  const send = async (number: string, invoicing: object, path = '/api/invoicing'): Promise<void> => {
+    clock.advance(60)
+    await service.send('POST', path, { body: invoiceRequest({ number }, { invoicing }) }, admin)
+  }
+  await send('E-1', {})
+  await send('E-2', { reference: 'reject' })
+  await send('E-3', { reference: 'unavailable' })
+  await send('E-4', { reference: 'unavailable' }, '/api/invoicing?async=true')
+  const find = async (query: string, login = admin): Promise<Answer> =>
+    service.send('GET', `/api/v1/dispatches?${query}`, { headers }, login)
+  await until('the queued one waits for another try',
+    async () => numbersOf((await find('stepStatus=unavailable&status=queued')).body).length === 1)
+  const filters: [string, string[]][] = [
+    ['error=provider_error', ['E-2']],
+    ['error=provider_unavailable', ['E-4', 'E-3']],
+    ['error=provider_unavailable&stepStatus=failed', ['E-3']],
+    ['error=provider_unavailable&service=invoicing&providerName=simulator&status=failed', ['E-3']],
+    ['error=provider_unavailable&service=email', []],
+    ['error=provider_error&stepStatus=unavailable', []],
+    ['error=timeout', []],
+    ['stepStatus=failed', ['E-3', 'E-2']]
+  ]
+  for (const [query, numbers] of filters) t.strictSame(numbersOf((await find(query)).body), numbers, query)
+  t.strictSame((await find('error=provider_error', other.admin)).body.data, [], 'of the own company')
+  const { status, body } = await find('error=provider_eror')
+  t.strictSame([status, body.details[0].path, body.details[0].code], [400, '/query/error', 'enum'])
+  matches(t, body.details[0].message, /provider_error/)
+  for (const query of ['error=provider_error', 'stepStatus=failed']) {
+    const before = await service.send('GET', `/api/v1/dispatches?${query}`, {}, admin)
+    t.strictSame([before.status, before.body.details[0].path], [400, `/query/${query.split('=')[0] ?? ''}`], 'from 1.1.0 on')
+  }
 })
 
 await t.test('a step that goes on with what another one left finds its dispatch once', async (t) => {

@@ -217,8 +217,8 @@ await t.test('every documented body and answer has an example that fits its sche
 
 /** Characters that each document may have: a little more than it has. What stands in several places stands in it once. */
 const limits = {
-  '1.0.1': { whole: 576_000, send: 320_500, manage: 230_700, operate: 78_200 },
-  '1.1.0': { whole: 594_500, send: 339_500, manage: 230_700, operate: 78_200 }
+  '1.0.1': { whole: 579_000, send: 323_500, manage: 230_700, operate: 78_200 },
+  '1.1.0': { whole: 597_500, send: 342_500, manage: 230_700, operate: 78_200 }
 } as const
 
 await t.test('it is no larger than needed, and there in parts for whoever needs less', async (t) => {

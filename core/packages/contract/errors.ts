@@ -102,6 +102,12 @@ export const errorTable = {
 /** The machine-readable word of an error: the `error` field of every error body. */
 export type ErrorWord = keyof typeof errorTable
 
+/** The errors that steps usually have, the most frequent first; where a service fails otherwise, a step may have any other. */
+export const usualStepErrors = ['provider_error', 'provider_unavailable', 'authentication_error', 'outcome_unknown', 'timeout',
+  'validation_failed', 'suppressed', 'configuration_missing', 'expectation_failed', 'distant_service_error', 'template_not_found',
+  'document_expired', 'document_damaged', 'budget_exceeded', 'insufficient_credits', 'approval_required',
+  'internal_error'] as const satisfies readonly ErrorWord[]
+
 /** The table's row of an error word. */
 export function errorRow (word: ErrorWord): { status: number, when: string, retryAfter?: number } {
   return errorTable[word]

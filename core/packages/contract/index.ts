@@ -18,7 +18,7 @@ export { type DeliveryMark, type DeliveryService, type DeliveryStatus, type Reci
   returningServices, reportsDelivery, unexpectedAfter } from './delivery.ts'
 export { CompanyDomains } from './domains.ts'
 export { DispatchError, type ErrorWord, type RateLimitStatus, errorReasons, errorRow, errorTable, presentable, refusal, type ErrorReason,
-  problemIn, wordIn } from './errors.ts'
+  problemIn, usualStepErrors, wordIn } from './errors.ts'
 export { type KeyMode, type KeyScope, keyModes, keyScopes, usualScopes } from './key-scopes.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './keys.ts'
 export { LinkMailBody, LinkMailView, MailLanguage } from './link-mail.ts'

@@ -3,6 +3,7 @@ import { serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
 import { AnyJsonObject, Metadata, ProviderCode } from './common.ts'
 import { deliveryMarks, deliveryStatuses } from './delivery.ts'
+import { errorTable, type ErrorWord, usualStepErrors } from './errors.ts'
 import { ProviderList } from './provider-list.ts'
 import { deferredStates, dispatchStatuses, searchedStepStatuses } from './states.ts'
 
@@ -11,6 +12,8 @@ const closed = { additionalProperties: false } as const
 /** The number of items on a page of a list. */
 export const PageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 }))
 const cursor = 'the nextCursor of the page before'
+/** All words of errors: whoever gets one wrong is told the first of them. */
+const errorWords = [...new Set<string>([...usualStepErrors, ...Object.keys(errorTable)])] as [ErrorWord, ...ErrorWord[]]
 const UuidCursor = Type.Optional(Type.String({ format: 'uuid', description: cursor }))
 /** The number of the item after which a page begins. */
 export const NumberCursor = Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: cursor }))
@@ -38,7 +41,15 @@ export const DispatchQuery = Type.Object({
   status: Type.Optional(Type.Enum(dispatchStatuses)),
   service: Type.Optional(Type.String({ maxLength: 50 })),
   providerName: Type.Optional(Type.String({ maxLength: 50, description: 'The code of a provider: dispatches with a step of it.' })),
-  stepStatus: Type.Optional(Type.Enum(searchedStepStatuses, { description: 'Dispatches with a step in this state.' })),
+  stepStatus: Type.Optional(Type.Enum(searchedStepStatuses, {
+    description: 'Dispatches with a step in this state; failed, since version 1.1.0: one that was refused, or not sent by the end of its ' +
+      'dispatch.'
+  })),
+  error: Type.Optional(Type.Enum(errorWords, {
+    description: 'Dispatches with a step that has this error now, in whichever state: stepStatus=failed leaves out those that are tried ' +
+      'again. With "service", a step of that service. Since version 1.1.0.',
+    examples: ['provider_error']
+  })),
   deliveryStatus: Type.Optional(
     Type.Enum(deliveryStatuses, {
       description: 'Dispatches with a step of this delivery status: returned finds the letters that came back.'

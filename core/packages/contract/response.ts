@@ -200,7 +200,13 @@ export const ValidationResponse = Type.Object({
 export type ValidationResponse = Static<typeof ValidationResponse>
 
 /** The template version that was pinned when the dispatch was recorded. */
-const UsedTemplate = Type.Object({ id: Type.Integer(), version: Type.Integer() })
+const UsedTemplate = Type.Object({
+  id: Type.Integer(),
+  version: Type.Integer(),
+  name: Type.Optional(Type.String({
+    description: 'What it is called now, unless it was removed. In the answer of one dispatch; since version 1.1.0.'
+  }))
+})
 
 const StepView = Type.Object({
   service: Type.String(),

@@ -9,8 +9,11 @@ export type DispatchStatus = typeof dispatchStatuses[number]
 export const stepStatuses = ['planned', 'calling', 'accepted', 'rejected', 'unavailable', 'uncertain', 'waiting', 'skipped'] as const
 export type StepStatus = typeof stepStatuses[number]
 
-/** The states of steps that dispatches are searched by; the others pass within seconds, or follow from the state of the dispatch. */
-export const searchedStepStatuses = ['accepted', 'rejected', 'unavailable', 'uncertain', 'waiting', 'skipped'] as const
+/**
+ * The states of steps that dispatches are searched by; the others pass within seconds, or follow from the state of the dispatch. `failed`:
+ * `rejected`, or `unavailable` at the end of its dispatch.
+ */
+export const searchedStepStatuses = ['accepted', 'rejected', 'unavailable', 'uncertain', 'waiting', 'skipped', 'failed'] as const
 
 /** The state of a deferred step. `running`: its event has come, and the step is running or is retried automatically. */
 export const deferredStates = ['waiting', 'running', 'done', 'failed', 'skipped'] as const

@@ -35,6 +35,8 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
     instead: 'steps_followed'
   },
   { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' },
+  // Of the view step_errors.
+  { name: 'steps_errors', on: 'steps (company_id, (error->>\'word\'), dispatch_id desc) where error is not null' },
   { name: 'steps_marked', on: 'steps (company_id, dispatch_id desc) where marks is not null' },
   {
     name: 'dispatches_counted',

@@ -1,4 +1,4 @@
-import type { DeferredState, DispatchStatus, searchedStepStatuses } from '@dispatch/contract'
+import type { DeferredState, DispatchStatus, ErrorWord, searchedStepStatuses } from '@dispatch/contract'
 import { type CompanyQueries, firstIdAt, idSkew, timeOf } from '@dispatch/database'
 import { columnsOf, type Tables } from '@dispatch/tables'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
@@ -19,9 +19,11 @@ export type DispatchFilter = {
   services?: readonly string[]
   /** Has a deferred step in this state. */
   deferred?: DeferredState
-  /** Has a step of this provider, in this state, with this delivery status, with this mark: one step with all that is given. */
+  /** Has a step of this provider, in this state, with this error, with this delivery status, with this mark: one step with all of it. */
   providerName?: string
   stepStatus?: typeof searchedStepStatuses[number]
+  /** It is an error of the service, where one is given; that of a deferred step does not stand in the path. */
+  error?: ErrorWord
   deliveryStatus?: string
   /** What its vendor has told of it besides. */
   deliveryMark?: string
@@ -41,14 +43,18 @@ export type DispatchPage = { limit: number, after?: string }
 type Condition = RawBuilder<unknown>
 /** A query of ids of dispatches, the newest first. */
 type Ids = RawBuilder<unknown>
+/** `failing`: the steps with the error, in place of all. */
+type Sought = DispatchFilter & { failing?: Condition | undefined }
 
 /** The rows of a page of the company's dispatches, the newest first. Each way in which a text may name them has an index, and a page. */
 export async function searchDispatches (
   queries: CompanyQueries,
   companyId: number,
-  { service, services, search, partial = false, ...filter }: DispatchFilter,
+  { services, search, partial = false, ...others }: DispatchFilter,
   page: DispatchPage
 ): Promise<DispatchRow[]> {
+  const filter: Sought = { ...others, failing: failingSteps(companyId, { ...others, ...search !== undefined && { search } }, page) }
+  const service = filter.error === undefined ? filter.service : undefined
   const among = [sql`dispatches.company_id = ${companyId}`, ...conditions(companyId, filter, page), ...ofServices(services)]
   const paths = service === undefined && services === undefined
     ? undefined
@@ -86,19 +92,43 @@ function ofServices (services: readonly string[] | undefined): Condition[] {
     and other.dispatch_id = dispatches.dispatch_id and other.service <> all (${services}::text[]))`]
 }
 
-function newest (among: readonly Condition[], filter: DispatchFilter, { limit }: DispatchPage): Ids {
+function newest (among: readonly Condition[], { failing, ...filter }: Sought, { limit }: DispatchPage): Ids {
   const ofStep = stepConditions(filter)
   if (ofStep.length === 0) {
     return sql`select dispatch_id from dispatches where ${sql.join(among, sql` and `)} order by dispatch_id desc limit ${limit}`
   }
   // A join, so that the steps too can be read from the newest on, by their own index.
   return sql`select distinct dispatches.dispatch_id from dispatches
-    join steps on steps.company_id = dispatches.company_id and steps.dispatch_id = dispatches.dispatch_id
+    join ${failing ?? sql`steps`} on steps.company_id = dispatches.company_id and steps.dispatch_id = dispatches.dispatch_id
     where ${sql.join([...among, ...ofStep], sql` and `)} order by dispatches.dispatch_id desc limit ${limit}`
 }
 
+/**
+ * The steps with an error, the newest first, by its index. They are read apart: the planner, which does not know how many have which error,
+ * would read all that have any. Undefined without an error, and where something else names few dispatches.
+ */
+function failingSteps (companyId: number, filter: DispatchFilter, { after }: DispatchPage): Condition | undefined {
+  const { error, documentNumber, recipient, search, metadata = {}, from, to } = filter
+  if (error === undefined || (documentNumber ?? recipient ?? search) !== undefined || Object.keys(metadata).length > 0) return undefined
+  const within = idsWithin(sql`dispatch_id`, { from, to, after })
+  const conditions = [sql`company_id = ${companyId}`, sql`word = ${error}`, ...within]
+  return sql`(select company_id, dispatch_id, service, provider_code, status, delivery_status, marks, error from step_errors
+    where ${sql.join(conditions, sql` and `)} order by dispatch_id desc offset 0) as steps`
+}
+
+type Within = { from?: Date | undefined, to?: Date | undefined, after?: string | undefined }
+
+/** Ids of what was created from one time on and before another; those of a page end behind the last one. */
+function idsWithin (id: Condition, { from, to, after }: Within): Condition[] {
+  return [
+    ...(from === undefined ? [] : [sql`${id} >= ${firstIdAt(from.getTime() - idSkew)}`]),
+    ...(to === undefined ? [] : [sql`${id} < ${firstIdAt(to.getTime() + idSkew)}`]),
+    ...(after === undefined ? [] : [sql`${id} < ${after}`])
+  ]
+}
+
 /** Each path has its own page, by its index; the newest of them are the page. */
-function newestOfPaths (paths: readonly string[], among: readonly Condition[], filter: DispatchFilter, page: DispatchPage): Ids {
+function newestOfPaths (paths: readonly string[], among: readonly Condition[], filter: Sought, page: DispatchPage): Ids {
   const ofPath = newest([sql`dispatches.path = paths.path`, ...among], filter, page)
   return sql`select dispatch_id from unnest(${paths}::text[]) as paths (path), lateral (${ofPath}) as found
     order by dispatch_id desc limit ${page.limit}`
@@ -189,16 +219,21 @@ function conditions (
     ...(documentNumber === undefined ? [] : [sql`document_number = ${documentNumber}`]),
     ...(recipient === undefined ? [] : [sql`recipient_key = lower(${recipient})`]),
     ...Object.entries(metadata).map(hasPair),
-    ...(from === undefined ? [] : [sql`dispatches.dispatch_id >= ${firstIdAt(from.getTime() - idSkew)} and created_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql`dispatches.dispatch_id < ${firstIdAt(to.getTime() + idSkew)} and created_at < ${to}`]),
-    ...(after === undefined ? [] : [sql`dispatches.dispatch_id < ${after}`])
+    ...idsWithin(sql`dispatches.dispatch_id`, { from, to, after }),
+    ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`created_at < ${to}`])
   ]
 }
 
-function stepConditions ({ providerName, stepStatus, deliveryStatus, deliveryMark }: DispatchFilter): Condition[] {
+const hasFailed = sql`steps.status in ('rejected', 'unavailable')
+  and (steps.status = 'rejected' or dispatches.status in ('failed', 'partial'))`
+
+function stepConditions ({ service, providerName, stepStatus, error, deliveryStatus, deliveryMark }: DispatchFilter): Condition[] {
   return [
     ...(providerName === undefined ? [] : [sql`steps.provider_code = ${providerName}`]),
-    ...(stepStatus === undefined ? [] : [sql`steps.status = ${stepStatus}`]),
+    ...(stepStatus === undefined ? [] : [stepStatus === 'failed' ? hasFailed : sql`steps.status = ${stepStatus}`]),
+    ...(error === undefined ? [] : [sql`steps.error->>'word' = ${error}`]),
+    ...(error === undefined || service === undefined ? [] : [sql`steps.service = ${service}`]),
     ...(deliveryStatus === undefined ? [] : [sql`steps.delivery_status = ${deliveryStatus}`]),
     // The first condition is that of the index.
     ...(deliveryMark === undefined ? [] : [sql`steps.marks is not null and ${deliveryMark} = any (steps.marks)`])

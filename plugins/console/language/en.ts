@@ -202,6 +202,7 @@ export const en = {
   view_returned: 'Returned',
   view_scheduled: 'Scheduled',
   stepStatus: 'State of a step',
+  stepError: 'Error of a step',
   sender: 'Sent by',
   senderNumber: 'Sent by (number of the user)',
   senderMe: 'me',

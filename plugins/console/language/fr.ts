@@ -207,6 +207,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   view_returned: 'Retournés',
   view_scheduled: 'Programmés',
   stepStatus: 'État d’une étape',
+  stepError: 'Erreur d’une étape',
   sender: 'Envoyé par',
   senderNumber: 'Envoyé par (numéro de l’utilisateur)',
   senderMe: 'moi',

@@ -4,7 +4,6 @@ import { pretty } from '../form/json.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { templateName } from '../language/template-names.ts'
 import type { ApiAnswer, DispatchRequestView, DispatchView } from '../session/api.ts'
-import type { Visit } from '../session/visit.ts'
 
 /** In characters, so that the page stays small. */
 const longest = 4_000
@@ -38,19 +37,8 @@ function partOf (words: Words, title: string, values: JsonObject): Html {
   }</details>`
 }
 
-/** The names of the templates of which a dispatch was made, by their ids. One that is not to be read any more has none. */
-export async function templateNames ({ api }: Pick<Visit, 'api'>, { template, steps }: DispatchView): Promise<ReadonlyMap<number, string>> {
-  const ids = new Set([template, ...steps.map((step) => step.template)].flatMap((used) => used?.id ?? []))
-  const found = await Promise.all(Array.from(ids, async (id): Promise<[number, string][]> => {
-    const answer = await api.send<{ name: string }>('GET', `/api/v1/templates/${String(id)}`)
-    return answer.ok ? [[id, answer.body.name]] : []
-  }))
-  return new Map(found.flat())
-}
-
 /** The template and the version of which a dispatch was made. */
-export function templateLink (words: Words, { id, version }: { id: number, version: number }, names: ReadonlyMap<number, string>): Html {
-  const name = names.get(id)
+export function templateLink (words: Words, { id, version, name }: NonNullable<DispatchView['template']>): Html {
   const text = name === undefined
     ? fill(words.templateVersion, { id, version })
     : fill(words.templateNamed, { name: templateName(words, { id, name }), version })

@@ -17,7 +17,7 @@ import { documentSections, shownOf } from './dispatch-document.ts'
 import { canBeDuplicated, duplicate } from './dispatch-duplicate.ts'
 import { failureNotice, fieldToChange, type Ways, wordOfChange } from './dispatch-failure.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
-import { requestSection, templateLink, templateNames } from './dispatch-request.ts'
+import { requestSection, templateLink } from './dispatch-request.ts'
 import { readStatuses, statusAsked, statusIn, statusSection } from './dispatch-statuses.ts'
 import { timeline } from './dispatch-timeline.ts'
 import { following } from './follow.ts'
@@ -180,7 +180,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
   const requested = request.ok ? request.body : undefined
   const at = `/console/dispatches/${encodeURIComponent(id)}`
   const documents = shownOf(dispatch)
-  const [statuses, templates] = await Promise.all([readStatuses(visit, dispatch), templateNames(visit, dispatch)])
+  const statuses = await readStatuses(visit, dispatch)
   const correctable = correctableOf(dispatch, requested)
   const duplicable = canBeDuplicated(dispatch)
   const begun = dispatch.status === 'partial' || dispatch.status === 'uncertain'
@@ -197,7 +197,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     isUnderWay(dispatch) ? following(words, { changes: `${at}/changes`, page: at }) : html``
   }
 ${testNotice(words, dispatch)}<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
-    factsOf(words, { dispatch, events: events.data, people, templates })
+    factsOf(words, { dispatch, events: events.data, people })
   }</section>
 ${
     dispatch.steps.map((step, index) =>
@@ -205,7 +205,6 @@ ${
         index,
         choices,
         providers,
-        templates,
         failure: failureNotice({ words, isAdmin: visit.actor.role === 'admin' }, { step, dispatch, providers }, ways)
       })
     )
@@ -241,9 +240,9 @@ function testNotice (words: Words, { test, steps }: DispatchView): Html {
   return html`<div class="notice warn"><p>${test === true ? words.testNotice : words.sandboxNotice}</p></div>`
 }
 
-type Shows = { dispatch: DispatchView, events: readonly EventView[], people: People, templates: ReadonlyMap<number, string> }
+type Shows = { dispatch: DispatchView, events: readonly EventView[], people: People }
 
-function factsOf (words: Words, { dispatch, events, people, templates }: Shows): Html {
+function factsOf (words: Words, { dispatch, events, people }: Shows): Html {
   const metadata = Object.entries(dispatch.metadata).map(([name, value]) => html`<code>${name}</code> ${value}<br>`)
   return facts([
     [words.status,
@@ -253,7 +252,7 @@ function factsOf (words: Words, { dispatch, events, people, templates }: Shows):
     [words.cancellation, cancellationIn(words, events)],
     [words.recipient, dispatch.recipient],
     [words.documentType, dispatch.documentType === undefined ? undefined : documentTypeName(words, dispatch.documentType)],
-    [words.sendTemplate, dispatch.template === null ? undefined : templateLink(words, dispatch.template, templates)],
+    [words.sendTemplate, dispatch.template === null ? undefined : templateLink(words, dispatch.template)],
     [words.created, time(dispatch.createdAt)],
     [words.sender, nameIn(words, people, dispatch.userId)],
     [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
@@ -269,11 +268,10 @@ type StepPlace = {
   index: number
   choices: ApiAnswer<ChoicesView>
   providers: readonly ProviderView[]
-  templates: ReadonlyMap<number, string>
   failure: Html
 }
 
-function stepSection (words: Words, step: Step, { index, choices, providers, templates, failure }: StepPlace): Html {
+function stepSection (words: Words, step: Step, { index, choices, providers, failure }: StepPlace): Html {
   const { generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
   const id = `step-${String(index)}`
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${wordFor(words, 'service', step.service)} ${
@@ -282,7 +280,7 @@ function stepSection (words: Words, step: Step, { index, choices, providers, tem
 ${failure}
 ${
     facts([
-      [words.sendTemplate, step.template === undefined ? undefined : templateLink(words, step.template, templates)],
+      [words.sendTemplate, step.template === undefined ? undefined : templateLink(words, step.template)],
       [words.provider, providerName === null ?
         words.noProvider :
         html`${providerTitle(providers, providerName)}${providerVersion === null ? '' : ` ${providerVersion}`}${

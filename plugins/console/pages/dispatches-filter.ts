@@ -2,7 +2,8 @@ import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter, textOf } from '../form/filter.ts'
 import { optionsFor, type Words } from '../language/language.ts'
-import { deliveryMarks, deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
+import { deliveryMarks, deliveryStatuses, type ProviderView, searchedStepStatuses, usualStepErrors,
+  withQuery } from '../session/api.ts'
 import { serviceNames } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { folded } from './layout.ts'
@@ -10,7 +11,7 @@ import { choicesOf, type People, readPeople } from './people.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
 
 /** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
-const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus',
+const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'error', 'deliveryStatus',
   'deliveryMark', 'userId', 'invoiceNumber', 'recipient', 'deferred', 'scheduled'], ['metadataName', 'metadataValue']] as const
 const fields = [...first, ...more, ...metadata, 'cursor'] as const
 
@@ -124,6 +125,7 @@ function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, peop
   const deferredOptions = optionsFor(words, 'deferred', deferred)
   return html`${choice(words, filter, 'providerName', words.provider, providerOptions(providers))}
 ${choice(words, filter, 'stepStatus', words.stepStatus, stepOptions)}
+${choice(words, filter, 'error', words.stepError, optionsFor(words, 'fault', usualStepErrors))}
 ${choice(words, filter, 'deliveryStatus', words.delivery, deliveryOptions)}
 ${choice(words, filter, 'deliveryMark', words.deliveryMark, optionsFor(words, 'delivery', deliveryMarks))}
 ${choice(words, filter, 'deferred', words.deferredAction, deferredOptions)}

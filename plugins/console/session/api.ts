@@ -7,7 +7,7 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
-export { deliveryMarks, deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses } from '@dispatch/contract'
+export { deliveryMarks, deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses, usualStepErrors } from '@dispatch/contract'
 export { isUnderWay } from '@dispatch/core'
 export { noticeText, scopesWithin } from '@dispatch/accounts'
 export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,

@@ -19,6 +19,9 @@ const halves = [
       fields, request_settings, price, held, status, delivery_status)
     select gen_random_uuid(), ${companyId}, dispatch_id, 0, 'sms', case when old then 'old' else 'new' end, '1.0.0', 'company', 'company',
       false, '{}', '{}', 0, 0, case when old then 'rejected' else 'accepted' end, case when old then 'returned' else 'delivered' end from made`,
+  // Each tenth of them has failed otherwise than the others.
+  `update steps set error = jsonb_build_object('word', case when n % 20 = 0 then 'timeout' else 'provider_error' end, 'message', '')
+    from made where made.dispatch_id = steps.dispatch_id and old`,
   // Older ones, more than a search for a part reads one after the other.
   `insert into dispatches (dispatch_id, company_id, user_id, status, services, metadata, document_number, recipient, request_id, created_at,
       finished_at, test)
@@ -65,6 +68,30 @@ await t.test('what is found is read for its page alone', async (t) => {
   const { found, read = Infinity } = await readBy({ documentNumber: 'new', stepStatus: 'accepted' })
   t.equal(found, 25)
   t.ok(read <= 4 * found, `${read} rows`)
+})
+
+await t.test('an error of few dispatches, or of many, is found by its index for its page alone', async (t) => {
+  const many = { error: 'provider_error', providerName: 'old', service: 'sms', stepStatus: 'failed', test: true } as const
+  for (const filter of [{ error: 'timeout' }, { error: 'timeout', stepStatus: 'failed' }, many] as const) {
+    const { found, read = Infinity } = await readBy(filter)
+    t.equal(found, 25)
+    t.ok(read <= 8 * found, `${String(read)} rows`)
+  }
+  const none: DispatchFilter[] = [{ error: 'outcome_unknown' }, { error: 'timeout', service: 'email' }, {
+    error: 'timeout',
+    status: 'succeeded'
+  }, { error: 'timeout', documentNumber: 'new' }, { error: 'timeout', to: new Date(0) }]
+  for (const filter of none) t.equal((await readBy(filter)).found, 0, JSON.stringify(filter))
+  t.equal((await readBy({ error: 'timeout', documentNumber: 'old' })).found, 25)
+  const others = await database.snapshot(2, (queries) => searchDispatches(queries, 2, { error: 'timeout' }, { limit: 25 }))
+  t.same(others, [], 'it is an error of the own company')
+})
+
+await t.test('the words of errors are those of the company of the transaction alone', async (t) => {
+  const count = async (whose: number): Promise<unknown> =>
+    database.company(whose, async (queries) =>
+      (await sql<{ count: string }>`select count(*) from step_errors`.execute(queries)).rows[0]?.count)
+  t.same([await count(companyId), await count(2)], ['1500', '0'])
 })
 
 /** How often tables were read whole, how many rows were read, and how often by the index of parts, by this connection. */

@@ -25,6 +25,7 @@ export function createTemplates (store: TemplateStore, brands: Pick<Brands, 'cur
       const template = await store.findVersion(companyId, templateId, version)
       return template === undefined || brand === null ? template : inBrand(template, brands.version(companyId, brand))
     },
+    namesOf: (companyId, templateIds) => store.namesOf(companyId, templateIds),
     listShared: () => store.listShared()
   }
 }

@@ -4,6 +4,7 @@ import type { TemplateFiles } from '@dispatch/documents'
 import { sql } from 'kysely'
 import { followCommonLanguage } from './common-language.ts'
 import { publishShared, type SharedTemplate } from './shared-templates.ts'
+import { tablesIn } from './tables.ts'
 import { latestVersionNumber, readableTemplateOf, recordOf, selectManagedVersions, selectPublishedVersions, selectUsableVersions,
   templateOf, type TemplateRecord } from './template-rows.ts'
 
@@ -21,6 +22,8 @@ export type TemplateStore = {
   findNamed: (companyId: number, name: string) => Promise<StoredTemplate | undefined>
   /** One version of a template, for a dispatch that was recorded with it. */
   findVersion: (companyId: number, templateId: number, version: number) => Promise<StoredTemplate | undefined>
+  /** What those are called now that were not removed, by their ids, as of the last freshness check. */
+  namesOf: (companyId: number, templateIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
   /** A page of the templates that the company may see, by id: each with its version in use, or else its newest one. */
   list: (companyId: number, filter: TemplateFilter, page: { limit: number, after?: number }) => Promise<TemplateRecord[]>
   /** Every shared template made for a service. */
@@ -38,7 +41,21 @@ export function createTemplateStore (
   commonLanguage: () => Promise<number> = followCommonLanguage(database)
 ): TemplateStore {
   const cache = createFreshCache<string, StoredTemplate | undefined>(freshness, (key) => Number.parseInt(key), { max: heaviest, weigh })
+  const names = createFreshCache<string, string | undefined>(freshness, (key) => Number.parseInt(key))
+  const nameOf = (companyId: number, templateId: number): Promise<string | undefined> =>
+    names.get(`${companyId}:${templateId}`, () =>
+      database.company(companyId, async (queries) => {
+        const row = await tablesIn(queries).selectFrom('templates').select('name').where('template_id', '=', templateId)
+          .where((where) => where.or([where('company_id', '=', companyId), where('company_id', 'is', null)]))
+          .where('removed_at', 'is', null).executeTakeFirst()
+        return row?.name
+      }))
   return {
+    async namesOf (companyId, templateIds) {
+      const found = await Promise.all(templateIds.map(async (id) => ({ id, name: await nameOf(companyId, id) })))
+      return new Map(found.flatMap(({ id, name }) => name === undefined ? [] : [[id, name]]))
+    },
+
     async find (companyId, templateId) {
       const common = await commonLanguage()
       return cache.get(`${companyId}:${common}:${templateId}`, () =>

@@ -150,7 +150,7 @@ export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], ti
         html`<tr><th scope="row"><a href="${listAt(row.at)}">${labelOf(row.at)}</a></th>${number(words, row.dispatches)}${
           isPriced ? html`<td class="count">${amount(costOf(row))}</td>` : html``
         }${number(words, row.accepted)}${number(words, openOf(row))}${
-          failed(words, row, listAt(row.at, { status: 'failed' }))
+          failed(words, row, listAt(row.at, { stepStatus: 'failed' }))
         }<td class="count">${success(words, row)}</td>${number(words, row.credits)}</tr>\n`
       )))
 }
@@ -246,7 +246,7 @@ export function byProvider (scope: Scope, rows: readonly UsageRow[]): Html {
       rows.map((row) =>
         html`<tr><th scope="row"><a href="${listed(row)}">${nameOf(row)}</a></th>${number(words, row.dispatches)}${
           isPriced ? html`<td class="count">${money(scope, costOf(row))}</td>` : html``
-        }<td class="count">${success(words, row)}</td>${failed(words, row, listed(row, { status: 'failed' }))}<td class="count">${
+        }<td class="count">${success(words, row)}</td>${failed(words, row, listed(row, { stepStatus: 'failed' }))}<td class="count">${
           seconds(words, row.latency?.p50)
         }</td><td class="count">${seconds(words, row.latency?.p95)}</td>${number(words, row.parts)}${number(words, row.pages)}${
           number(words, row.credits)
@@ -311,15 +311,15 @@ export function failures (scope: Scope, rows: readonly UsageRow[]): Html {
   for (const { failures: reported } of rows) for (const [word, n] of Object.entries(reported)) counts.set(word, (counts.get(word) ?? 0) + n)
   if (counts.size === 0) return html``
   const all = [...counts].sort(([, a], [, b]) => b - a)
-  const href = listOf(scope, { status: 'failed' })
+  const listed = (error: string): string => listOf(scope, { stepStatus: 'failed', error })
   const causeOf = (word: string): string => fill(wordFor(words, 'cause', word), { provider: words.usageTheProvider })
   const chart = lines(all.map(([word, n]) => ({
     label: causeOf(word),
     title: `${causeOf(word)} ${numberOf(words, n)}`,
-    href,
+    href: listed(word),
     parts: [{ tone: 'failed', size: n }]
   })))
   return section('failures', words.usageFailures, chart,
     table(words.usageFailures, [words.usageWhy, words.outcome_failed],
-      all.map(([word, n]) => html`<tr><th scope="row"><a href="${href}">${causeOf(word)}</a></th>${number(words, n)}</tr>\n`)))
+      all.map(([word, n]) => html`<tr><th scope="row"><a href="${listed(word)}">${causeOf(word)}</a></th>${number(words, n)}</tr>\n`)))
 }

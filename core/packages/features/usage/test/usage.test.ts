@@ -279,8 +279,12 @@ await t.test('the page shows charts with tables beside them, each bar leading to
   matches(t, body, /<svg class="chart"[^>]* aria-hidden="true">.*<a href="\/console\/dispatches\?from=[^"]*to=/s)
   matches(t, body, /<th scope="row"><a href="\/console\/dispatches\?[^"]*service=sms[^"]*providerName=simulator/)
   const [volume = ''] = /<section aria-labelledby="volume">.*?<\/section>/s.exec(body) ?? []
-  matches(t, volume, /<td class="count"><a href="[^"]*from=[^"]*&amp;status=failed">\d+<\/a><\/td><td class="count">[\d.]+%<\/td>/,
+  matches(t, volume, /<td class="count"><a href="[^"]*from=[^"]*&amp;stepStatus=failed">\d+<\/a><\/td><td class="count">[\d.]+%<\/td>/,
     'what failed at a time has its list, and the time its share')
+  const [failures = ''] = /<section aria-labelledby="failures">.*?<\/section>/s.exec(body) ?? []
+  matches(t, failures, /<a href="\/console\/dispatches\?from=[^"]*&amp;stepStatus=failed&amp;error=timeout" tabindex="-1"><title>/,
+    'a bar leads to what has failed for that reason')
+  matches(t, failures, /<th scope="row"><a href="[^"]*&amp;stepStatus=failed&amp;error=timeout">/)
   lacks(t, (await console.open('/usage?service=esign&period=day', cookie)).body, '<svg class="chart"')
   matches(t, (await console.open('/usage/usage.csv?period=year', cookie)).body, /^service,provider,userId,dispatches/)
   lacks(t, body, 'id="latency"', 'one day is told by the chart of all')
