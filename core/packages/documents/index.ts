@@ -6,7 +6,7 @@ export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
 export type { Brand } from './model/brand.ts'
-export type { KeptPartial, KeptPartials } from './model/partial.ts'
+export type { KeptPartial, KeptPartials, PartialKind } from './model/partial.ts'
 export { templateLanguage, type TemplateSource } from './model/model.ts'
 export { readTemplateFiles, type TemplateFiles } from './source/files.ts'
 export { readTemplateFolder } from './source/read-folder.ts'
@@ -20,7 +20,7 @@ export { standalone, type HtmlMessage } from './render/html.ts'
 
 // The text of a template, block by block.
 export { CannotEdit, editText, newItem, textOfItem } from './edit/edit-text.ts'
-export { blockKinds, type BlockList, type OutlinedBlock, outlineOf, type TemplateOutline } from './edit/outline.ts'
+export { blockKinds, type BlockList, type OutlinedBlock, outlineOf, type TemplateOutline, type TextKind } from './edit/outline.ts'
 export { type DataField, dataFields, type Loop } from './edit/data-fields.ts'
 
 // Documents in threads with limits of time and memory.

@@ -74,6 +74,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/partials': () => admin('/partials'),
   '/partials/:name': ({ asset }) => own(`/partials/${asset}`),
   '/partials/new': () => admin('/partials/new'),
+  '/partials/new/blocks': () => admin('/partials/new/blocks'),
+  '/partials/:id/blocks': ({ asset }) => own(`/partials/${asset}/blocks`),
   '/oauth-apps': () => operator('/oauth-apps'),
   '/company/brand': () => admin('/company/brand'),
   '/company/details': () => admin('/company/details'),

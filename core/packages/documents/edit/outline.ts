@@ -1,6 +1,7 @@
 import { createRecent, isRecord, type JsonObject, pointer } from '@dispatch/common'
 import { type Document, isAlias, isCollection, isMap, isSeq, LineCounter, parseDocument } from 'yaml'
 import { Block } from '../model/blocks.ts'
+import { layoutParts, type PartialKind } from '../model/partial.ts'
 import { keysOf } from './change.ts'
 import { valueOf } from './edit-text.ts'
 
@@ -13,38 +14,48 @@ export type OutlinedBlock = { path: string, kind?: string, value: unknown, lists
 /** A list of blocks, which need not be there. */
 export type BlockList = { path: string, blocks: OutlinedBlock[] }
 
-/** The text of a template, block by block. */
+/** What a text is of: a template, or something that templates share. */
+export type TextKind = 'template' | PartialKind
+
+/** The text of a template, or of what templates share, block by block. */
 export type TemplateOutline = {
+  kind: TextKind
   value: JsonObject
   lists: BlockList[]
   /** The innermost block at a line and column, from 1; '' for none. */
   blockAt: (line: number, column: number) => string
 }
 
-/** The parts of a template that are lists of blocks. */
-const parts = ['header', 'firstHeader', 'body', 'footer'] as const
+/** The parts of a text that are lists of blocks. */
+const parts: Readonly<Record<TextKind, readonly string[]>> = {
+  template: ['header', 'firstHeader', 'body', 'footer'],
+  partial: ['blocks'],
+  layout: layoutParts
+}
 
 /** The names of all kinds of blocks. */
 export const blockKinds: readonly string[] = Block.$defs.Block.anyOf.map(({ required }) => required[0])
 
-/** The blocks of the text of a template; undefined where it is no YAML of a template. */
-export function outlineOf (yaml: string): TemplateOutline | undefined {
-  const { outline } = known.get(yaml) ?? { outline: read(yaml) }
-  known.set(yaml, { outline })
+/** The blocks of the text of a template, or of what templates share; undefined where it is no YAML of one. */
+export function outlineOf (yaml: string, kind: TextKind = 'template'): TemplateOutline | undefined {
+  const key = `${kind} ${yaml}`
+  const { outline } = known.get(key) ?? { outline: read(yaml, kind) }
+  known.set(key, { outline })
   return outline
 }
 
 /** Those of the texts that were looked at last: each step of an editor looks at its text several times. Nobody changes what they have. */
 const known = createRecent<string, { outline: TemplateOutline | undefined }>(8)
 
-function read (yaml: string): TemplateOutline | undefined {
+function read (yaml: string, kind: TextKind): TemplateOutline | undefined {
   const value = safely(() => valueOf(yaml))
   if (!isRecord(value)) return undefined
   const lines = new LineCounter()
   const document = parseDocument(yaml, { lineCounter: lines, uniqueKeys: false, logLevel: 'error' })
   const found: { path: string, start: number, end: number }[] = []
-  const lists = parts.map((part) => listAt({ document, value, found }, `/${part}`))
+  const lists = parts[kind].map((part) => listAt({ document, value, found }, `/${part}`))
   return {
+    kind,
     value: value as JsonObject,
     lists,
     blockAt (line, column) {

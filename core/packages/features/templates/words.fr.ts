@@ -116,6 +116,13 @@ export const words: Record<keyof typeof en, string> = {
   partialKind_layout: 'mise en page',
   partialKindHelp:
     'Des blocs communs se placent là où un modèle dit « partial: nom ». Une mise en page entoure un modèle qui dit « layout: nom ».',
+  partialTo: 'À la page du bloc commun',
+  partialEdit: 'Modifier {name}',
+  partialBlocksIntro: 'Ouvrez un bloc pour le modifier : le document à côté le suit.',
+  partialShownIn: 'Montré dans',
+  partialShownInHelp: 'Le modèle dont le document est à côté, et dont ses textes peuvent avoir les données.',
+  partialShownAlone: 'aucun modèle : seul',
+  partialLayoutBody: 'Ici se place ce que dit le modèle.',
   partialText: 'Texte',
   partialTextIntro:
     'Ce que vous enregistrez fait un nouveau brouillon de chaque modèle qui l’inclut. Les envois s’en servent une fois publiés.',
@@ -139,6 +146,7 @@ export const words: Record<keyof typeof en, string> = {
   blocksNone: 'Ce texte ne peut pas être montré par blocs : il contient une faute, ou plus de 40 000 caractères. Modifiez-le ' +
     'comme texte.',
   blockDocument: 'Le document',
+  blockLayout: 'La page',
   blockUnknown: 'Texte seul',
   blockUnknownHelp: 'Ce bloc dit quelque chose qui n’a pas de formulaire. Il reste tel quel ; modifiez-le dans le texte.',
   blockCannot: 'Rien n’a été modifié : le texte dit cela à plusieurs endroits à la fois, ou d’une façon qui n’a pas de ' +
@@ -169,6 +177,9 @@ export const words: Record<keyof typeof en, string> = {
   blockPart_header: 'En haut de chaque page',
   blockPart_firstHeader: 'En haut de la première page',
   blockPart_body: 'Contenu',
+  blockPart_blocks: 'Blocs',
+  blockPart_before: 'Avant le contenu',
+  blockPart_after: 'Après le contenu',
   blockPart_footer: 'En bas de chaque page',
   blockPart_then: 'Si oui',
   blockPart_else: 'Sinon',

@@ -1,22 +1,15 @@
 import { Timestamp } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
-import { AssetName, AssetUseView } from './templates.ts'
+import { AssetName, AssetUseView, PartialKind, PartialText } from './templates.ts'
 
 const closed = { additionalProperties: false } as const
-
-/** The most characters of the YAML of a partial. */
-export const partialTextLimit = 50_000
-
-export const PartialKind = Type.Enum(['partial', 'layout'], {
-  description: 'partial: blocks that templates include (`- partial: terms`). layout: the page of templates (`layout: letterhead`).'
-})
 
 const example = { kind: 'partial', source: 'blocks:\n  - rule: {}\n  - paragraph: { text: Payable within 14 days., size: 7 }\n' } as const
 
 /** What is stored of a partial. */
 export const PartialBody = Type.Object({
   kind: PartialKind,
-  source: Type.String({ minLength: 1, maxLength: partialTextLimit, description: 'The YAML of its blocks, or of the page.' }),
+  source: PartialText,
   baseVersion: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The version on which the change is based; left out for a new one.' })
   )

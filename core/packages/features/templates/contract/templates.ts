@@ -106,8 +106,37 @@ const preview = {
 export const PreviewBody = Type.Object({ version: Type.Optional(VersionNumber), ...preview }, { ...closed, title: 'Preview' })
 export type PreviewBody = Static<typeof PreviewBody>
 
+/** The name of a company's picture. */
+export const AssetName = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,40}$',
+  description: 'lowercase letters, digits and dashes, beginning with a letter',
+  examples: ['logo']
+})
+
+/** The most characters of the YAML of a partial. */
+export const partialTextLimit = 50_000
+
+export const PartialKind = Type.Enum(['partial', 'layout'], {
+  description: 'partial: blocks that templates include (`- partial: terms`). layout: the page of templates (`layout: letterhead`).'
+})
+
+/** The YAML of a partial. */
+export const PartialText = Type.String({
+  minLength: 1,
+  maxLength: partialTextLimit,
+  description: 'The YAML of its blocks, or of the page.'
+})
+
 /** The body of a preview of a template that is not stored. */
-export const PreviewTextBody = Type.Object({ ...text, ...preview }, { ...closed, title: 'PreviewOfText', examples: [example] })
+export const PreviewTextBody = Type.Object({
+  ...text,
+  ...preview,
+  partial: Type.Optional(Type.Object({ name: AssetName, kind: PartialKind, source: PartialText }, {
+    ...closed,
+    title: 'PreviewedPartial',
+    description: 'A partial or layout that the template includes as it would be stored; since version 1.1.0.'
+  }))
+}, { ...closed, title: 'PreviewOfText', examples: [example] })
 export type PreviewTextBody = Static<typeof PreviewTextBody>
 
 const { dueDate, paymentTerms, from } = InvoicingFields.properties
@@ -210,13 +239,6 @@ export const VersionCheck = Type.Object({
   examples: Type.Array(Type.Object({ dispatchId: Type.String(), problem: ProblemSchema }), { description: 'At most 5 of these.' })
 }, { title: 'TemplateVersionCheck' })
 export type VersionCheck = Static<typeof VersionCheck>
-
-/** The name of a company's picture. */
-export const AssetName = Type.String({
-  pattern: '^[a-z][a-z0-9-]{0,40}$',
-  description: 'lowercase letters, digits and dashes, beginning with a letter',
-  examples: ['logo']
-})
 
 /** A picture of one grey pixel. */
 const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='

@@ -1,9 +1,8 @@
-import { CannotEdit, type DataField, editText, newItem, outlineOf, type TemplateOutline, textOfItem,
-  usualFormats } from '@dispatch/documents'
-import { ApiRefused, fill, type Html, html, notice, outlives, page, type PlacedProblem, type Refusal, sendPreview, sendToScript, sentences,
-  textOfSaid, withQuery, withSubject } from '@dispatch/plugins/console'
+import { CannotEdit, type DataField, editText, newItem, type TemplateOutline, textOfItem, usualFormats } from '@dispatch/documents'
+import { type ApiAnswer, type ApiFile, ApiRefused, fill, type Html, html, notice, outlives, page, type PlacedProblem, type Refusal,
+  sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject } from '@dispatch/plugins/console'
 import { isServiceName, madeAs } from '@dispatch/services'
-import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { PartialView } from '../contract/partials.ts'
 import type { AssetView } from '../contract/templates.ts'
 import { blockIn, dataFieldsOf, formOf, TooManyChanges, wholeDocument, withDataField, withFields, withTyped } from './block-fields.ts'
@@ -11,12 +10,62 @@ import { blockForms } from './block-forms.ts'
 import { blocksView } from './block-view.ts'
 import { editorOf, livePart } from './live.ts'
 import { show as showText } from './template-editor.ts'
-import { type Visit, visitOf } from './words.ts'
-import { addressOf, bodyLimit, forAdmins, linesIn, newTemplate, preview, readWritten, save, textsOf, type Written,
+import { type Visit, visitOf, type Words } from './words.ts'
+import { addressOf, bodyLimit, forAdmins, linesIn, newTemplate, outlineIn, preview, readWritten, save, textsOf, type Written,
   writtenIn } from './written.ts'
 
 type Query = { from?: unknown, version?: unknown }
 type Posted = { Params: { id?: string }, Body: URLSearchParams }
+
+/** A template that was stored: where that is said, or with what is warned of. */
+type Kept = { at: string } | { written: Written, warnings: readonly PlacedProblem[] }
+
+/** What is edited by its blocks, and what its page says and does. */
+export type Edited = {
+  /** What a form says. `named`: the part of its address that names it; undefined for a new one. */
+  read: (visit: Visit, named: string | undefined, body: URLSearchParams) => Promise<Written> | Written
+  /** Its page, below which the previews are. */
+  at: (written: Written) => string
+  back: (words: Words, written: Written) => Html
+  title: (words: Words, written: Written) => string
+  intro: (words: Words) => string
+  save: (words: Words, written: Written) => string
+  /** What its form has besides the source. */
+  fields: (visit: Visit, written: Written, problems: readonly PlacedProblem[]) => Promise<Html> | Html
+  preview: (visit: Visit, written: Written) => Promise<ApiAnswer<ApiFile>>
+  keep: (visit: Visit, written: Written) => Promise<Refusal | { ok: true, kept: Kept }>
+  showText: (reply: FastifyReply, visit: Visit, written: Written) => Promise<FastifyReply>
+}
+
+const templates: Edited = {
+  read: (_visit, id, body) => writtenIn(id, body),
+  at: ({ id }) => `${addressOf(id)}/blocks`,
+  back: (words, { id }) =>
+    html`<a href="${id === undefined ? '/console/templates' : addressOf(id)}">${
+      id === undefined ? words.templateBack : words.templateTo
+    }</a>`,
+  title: (words, { id, name }) => id === undefined ? words.templateNew : fill(words.templateEdit, { name }),
+  intro: (words) => words.blocksIntro,
+  save: (words, { id }) => id === undefined ? words.templateCreate : words.templateSave,
+  fields: (_visit, { name, schema, sample }) =>
+    html`<input type="hidden" name="name" value="${name}">${hiddenText('schema', schema)}${hiddenText('sample', sample)}`,
+  preview,
+
+  async keep (visit, written) {
+    const saved = await save(visit, written)
+    if (!saved.ok) return saved
+    const { id, version, warnings } = saved.body
+    return warnings.length > 0
+      ? { ok: true, kept: { written: { ...textsOf(saved.body), id: String(id) }, warnings } }
+      : { ok: true, kept: { at: withQuery(`/console/templates/${String(id)}`, { version: String(version), saved: '1' }) } }
+  },
+  showText
+}
+
+function hiddenText (name: string, text: string): Html {
+  return html`<textarea name="${name}" hidden>
+${text}</textarea>`
+}
 
 /** The longest source that is shown as blocks, in characters: a longer one is edited as a text. */
 const longestSource = 40_000
@@ -25,45 +74,51 @@ const longestSource = 40_000
 export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/templates/new/blocks', async (request, reply) => {
     const visit = forAdmins(visitOf(request))
-    return show(reply, visit, { written: await newTemplate(visit, request.query.from) })
+    return show(reply, visit, { of: templates, written: await newTemplate(visit, request.query.from) })
   })
 
   app.get<{ Params: { id: string }, Querystring: Query }>('/templates/:id/blocks', async (request, reply) => {
     const visit = forAdmins(visitOf(request))
     const { version } = request.query
-    return show(reply, visit, { written: await readWritten(visit, request.params.id, typeof version === 'string' ? version : '') })
+    const written = await readWritten(visit, request.params.id, typeof version === 'string' ? version : '')
+    return show(reply, visit, { of: templates, written })
   })
+  editedAt(app, templates, ['/templates/new/blocks', '/templates/:id/blocks'])
+  done()
+}
 
-  for (const at of ['/templates/new/blocks', '/templates/:id/blocks']) {
+/** What the forms of block editors are sent to. */
+export function editedAt (app: FastifyInstance, of: Edited, paths: readonly string[]): void {
+  for (const at of paths) {
     app.post<Posted>(at, { bodyLimit }, async (request, reply) => {
       const visit = forAdmins(visitOf(request))
-      return act(visit, writtenIn(request.params.id, request.body), request.body, reply)
+      return act(visit, { of, written: await of.read(visit, request.params.id, request.body) }, request.body, reply)
     })
 
     app.post<Posted>(`${at}/preview`, { bodyLimit }, async (request, reply) => {
       const visit = forAdmins(visitOf(request))
-      const written = writtenIn(request.params.id, request.body)
-      const state = attempt(() => typed(written, request.body))
-      if (state instanceof CannotEdit) return cannotType(reply, visit, { written, body: request.body, why: state })
-      const made = await preview(visit, state.written)
+      const before = { of, written: await of.read(visit, request.params.id, request.body) }
+      const state = attempt(() => typed(before, request.body))
+      if (state instanceof CannotEdit) return cannotType(reply, visit, { ...before, body: request.body, why: state })
+      const made = await of.preview(visit, state.written)
       return made.ok ? sendPreview(reply, withSubject(made.body, visit.words)) : refused(reply, visit, state, made)
     })
 
     // For the script, which makes previews while somebody writes.
     app.post<Posted>(`${at}/live`, { bodyLimit }, async (request, reply) => {
       const visit = forAdmins(visitOf(request))
-      const state = attempt(() => typed(writtenIn(request.params.id, request.body), request.body))
+      const written = await of.read(visit, request.params.id, request.body)
+      const state = attempt(() => typed({ of, written }, request.body))
       if (state instanceof CannotEdit) {
         const faults = { [partOf(request.body)]: [{ message: reasonOf(visit, state), place: '' }] }
         return sendToScript(reply, 422, { said: visit.words.liveRefused, again: false, faults })
       }
-      const made = await preview(visit, state.written)
+      const made = await of.preview(visit, state.written)
       return made.ok
         ? sendPreview(reply, withSubject(made.body, visit.words))
         : sendToScript(reply, made.status, refusalFor(visit, state.written, made))
     })
   }
-  done()
 }
 
 /**
@@ -71,6 +126,7 @@ export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => 
  * written, and why.
  */
 type State = {
+  of: Edited
   written: Written
   open?: string
   adding?: { list: string, index: number }
@@ -81,32 +137,38 @@ type State = {
   unwritten?: { body: URLSearchParams, reason: string }
 }
 
-/** The template with what was typed into the open form. */
-function typed (written: Written, body: URLSearchParams): State {
+/** What is edited, with what was typed into the open form. */
+function typed ({ of, written }: Pick<State, 'of' | 'written'>, body: URLSearchParams): State {
   const open = body.get('open') ?? ''
-  if (written.source.length > longestSource) return { written, open }
-  return { written: { ...written, source: withFields(written, body, open) }, open }
+  if (written.source.length > longestSource) return { of, written, open }
+  return { of, written: { ...written, source: withFields(written, body, open) }, open }
 }
 
 /** Does what a button of the form says, and shows the form again. */
-async function act (visit: Visit, written: Written, body: URLSearchParams, reply: FastifyReply): Promise<FastifyReply> {
+async function act (
+  visit: Visit,
+  before: Pick<State, 'of' | 'written'>,
+  body: URLSearchParams,
+  reply: FastifyReply
+): Promise<FastifyReply> {
   const { words } = visit
+  const { of, written } = before
   const [verb = '', path = '', more = '', kind = ''] = (body.get('do') ?? '').split(':')
-  if (verb === 'untyped') return showText(reply, visit, written)
-  const state = attempt(() => typed(written, body))
-  if (state instanceof CannotEdit) return cannotType(reply, visit, { written, body, why: state })
+  if (verb === 'untyped') return of.showText(reply, visit, written)
+  const state = attempt(() => typed(before, body))
+  if (state instanceof CannotEdit) return cannotType(reply, visit, { ...before, body, why: state })
   switch (verb) {
     case 'text':
-      return showText(reply, visit, state.written)
+      return of.showText(reply, visit, state.written)
     case 'save':
       return keep(reply, visit, state)
     case 'check': {
-      const made = await preview(visit, state.written)
+      const made = await of.preview(visit, state.written)
       if (!made.ok) return refused(reply, visit, state, made)
       return show(reply, visit, { ...state, said: notice('good', html`<p>${words.templateRight}</p>`) })
     }
   }
-  const known = await knownTo(visit, state.written.source)
+  const known = await knownTo(visit, state.written)
   const next = attempt(() => changed({ visit, state, body, known }, { verb, path, more, kind }))
   return next instanceof CannotEdit
     ? cannot(reply, visit, { state, reason: reasonOf(visit, next), way: 'text' })
@@ -128,10 +190,10 @@ function cannot (
 function cannotType (
   reply: FastifyReply,
   visit: Visit,
-  { written, body, why }: { written: Written, body: URLSearchParams, why: CannotEdit }
+  { of, written, body, why }: Pick<State, 'of' | 'written'> & { body: URLSearchParams, why: CannotEdit }
 ): Promise<FastifyReply> {
   const reason = `${reasonOf(visit, why)} ${visit.words.blockTyped}`
-  const state = { written, open: body.get('open') ?? '', unwritten: { body, reason: reasonOf(visit, why) } }
+  const state = { of, written, open: body.get('open') ?? '', unwritten: { body, reason: reasonOf(visit, why) } }
   return cannot(reply, visit, { state, reason, way: 'untyped' })
 }
 
@@ -158,11 +220,16 @@ type Action = { verb: string, path: string, more: string, kind: string }
 type Edit = { visit: Visit, state: State, body: URLSearchParams, known: Known }
 
 function changed ({ visit, state, body, known }: Edit, { verb, path, more, kind }: Action): State {
-  const { written, open = '' } = state
+  const { of, written, open = '' } = state
   const { source } = written
   const index = Number(more)
-  const edited = (text: string, next: Omit<State, 'written'>): State => ({ written: { ...written, source: text }, open, ...next })
-  const outline = outlineOf(source)
+  const edited = (text: string, next: Omit<State, 'of' | 'written'>): State => ({
+    of,
+    written: { ...written, source: text },
+    open,
+    ...next
+  })
+  const outline = outlineIn(written)
   const fresh = () => ({ list: listIn(outline, written, open), partial: known.partials.find((one) => one.kind === 'partial')?.name ?? '' })
   switch (verb) {
     case 'open':
@@ -174,7 +241,7 @@ function changed ({ visit, state, body, known }: Edit, { verb, path, more, kind 
     case 'insert': {
       const made = `${path}/${more}`
       const text = editText(source, { do: 'insert', list: path, index, text: newItem(blockForms[kind]?.fresh(visit.words, fresh())) })
-      return edited(text, { open: made, focus: firstField(outlineOf(text), made) })
+      return edited(text, { open: made, focus: firstField(outlineIn({ ...written, source: text }), made) })
     }
     case 'row': {
       const block = outline === undefined ? undefined : blockIn(outline, open)
@@ -231,14 +298,12 @@ function firstField (outline: TemplateOutline | undefined, open: string): string
 }
 
 async function keep (reply: FastifyReply, visit: Visit, state: State): Promise<FastifyReply> {
-  const saved = await save(visit, state.written)
+  const saved = await state.of.keep(visit, state.written)
   if (!saved.ok) return refused(reply, visit, state, saved)
-  const { id, version, warnings } = saved.body
-  if (warnings.length === 0) {
-    return reply.redirect(withQuery(`/console/templates/${String(id)}`, { version: String(version), saved: '1' }), 303)
-  }
+  const { kept } = saved
+  if ('at' in kept) return reply.redirect(kept.at, 303)
   const said = notice('warn', html`<p>${visit.words.templateWarnings}</p>`)
-  return show(reply, visit, { ...state, written: { ...textsOf(saved.body), id: String(id) }, said, problems: warnings })
+  return show(reply, visit, { ...state, written: kept.written, said, problems: kept.warnings })
 }
 
 /** The form again, with what is wrong at the blocks. */
@@ -257,10 +322,10 @@ function byBlock (outline: TemplateOutline | undefined, problems: readonly Place
 }
 
 /** What a refusal says to the script: of each block its faults, and a sentence. */
-function refusalFor ({ words }: Visit, { source }: Written, { status, error }: Refusal): object {
+function refusalFor ({ words }: Visit, written: Written, { status, error }: Refusal): object {
   const { details = [] } = error
   const again = status === 429 || status === 503
-  const faults = [...byBlock(outlineOf(source), details)].map(([path, problems]) =>
+  const faults = [...byBlock(outlineIn(written), details)].map(([path, problems]) =>
     [path,
       problems.map((problem) => ({ message: textOfSaid(words, problem), place: problem.path === '/source' ? '' : problem.path }))] as const
   )
@@ -274,49 +339,45 @@ function refusalFor ({ words }: Visit, { source }: Written, { status, error }: R
 type Known = { pictures: string[], partials: PartialView[] }
 
 /** The pictures, partials and layouts that forms offer. */
-async function knownTo ({ api }: Visit, source: string): Promise<Known> {
+async function knownTo ({ api }: Visit, written: Written): Promise<Known> {
   const [assets, partials] = await Promise.all([
     api.read<{ data: AssetView[] }>('/api/v1/assets?limit=100'),
     api.read<{ data: PartialView[] }>('/api/v1/partials?limit=100')
   ])
-  const named = outlineOf(source)?.value['assets']
+  const named = outlineIn(written)?.value['assets']
   const own = typeof named === 'object' && named !== null ? Object.keys(named) : []
-  return { pictures: [...new Set([...own, ...assets.data.map(({ name }) => name)])], partials: partials.data }
+  return {
+    pictures: [...new Set([...own, ...assets.data.map(({ name }) => name)])],
+    // None includes itself.
+    partials: partials.data.filter(({ name }) => written.partial === undefined || name !== written.name)
+  }
 }
 
-async function show (reply: FastifyReply, visit: Visit, state: State, known?: Known): Promise<FastifyReply> {
+export async function show (reply: FastifyReply, visit: Visit, state: State, known?: Known): Promise<FastifyReply> {
   const { words } = visit
-  const { written, said = html``, removed } = state
-  const { id, name, base, source, schema, sample } = written
+  const { of, written, said = html``, removed, problems = [] } = state
+  const { base, source } = written
   const editor = await editorOf(reply, 'blocks')
-  const template = addressOf(id)
-  const at = `${template}/blocks`
+  const at = of.at(written)
   const content = source.length > longestSource ? undefined : await contentOf(visit, state, known)
+  const fields = await of.fields(visit, written, problems)
   const undo = removed === undefined
     ? html``
     : html`<div class="notice good" role="status"><p>${words.blockRemoved}</p><input type="hidden" name="removedFrom" value="${removed.list}">
 <input type="hidden" name="removedAt" value="${removed.index}"><textarea name="removed" hidden>
 ${removed.text}</textarea><button class="second" name="do" value="restore" autofocus>${words.blockRestore}</button></div>`
-  const main = html`<p><a href="${id === undefined ? '/console/templates' : template}">${
-    id === undefined ? words.templateBack : words.templateTo
-  }</a></p>${said}<section class="wide" aria-labelledby="blocks"><h2 id="blocks">${words.blocks}</h2><p>${words.blocksIntro}</p>
+  const main = html`<p>${
+    of.back(words, written)
+  }</p>${said}<section class="wide" aria-labelledby="blocks"><h2 id="blocks">${words.blocks}</h2><p>${of.intro(words)}</p>
 <form id="template" method="post" action="${at}"${editor === undefined ? html`` : html` data-editor="${editor}" data-live="${at}/live"`}>
-<button name="do" value="apply" hidden>${words.blockApply}</button>${
-    outlives(visit, at)
-  }<input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
-<div class="workbench"><div><div class="changing">${
-    [['source', source], ['schema', schema], ['sample', sample]].map(([field = '', text = '']) =>
-      html`<textarea name="${field}" hidden>
-${text}</textarea>`
-    )
-  }${undo}${content ?? html`<p>${words.blocksNone}</p>`}</div><div class="actions"><button name="do" value="save">${
-    id === undefined ? words.templateCreate : words.templateSave
-  }</button>
+<button name="do" value="apply" hidden>${words.blockApply}</button>${outlives(visit, at)}<input type="hidden" name="base" value="${base}">
+<div class="workbench"><div>${fields}<div class="changing">${hiddenText('source', source)}${undo}${
+    content ?? html`<p>${words.blocksNone}</p>`
+  }</div><div class="actions"><button name="do" value="save">${of.save(words, written)}</button>
 <button class="second" name="do" value="check">${words.templateCheck}</button>
 <button class="second" name="do" value="text">${words.editText}</button></div></div>${livePart(words, written, at)}</div>
 </form></section>`
-  const title = id === undefined ? words.templateNew : fill(words.templateEdit, { name })
-  return reply.page(page({ ...visit, path: at }, { title, section: 'templates', main }), 'framing')
+  return reply.page(page({ ...visit, path: at }, { title: of.title(words, written), section: 'templates', main }), 'framing')
 }
 
 /** The blocks; undefined where the text is none of a template. */
@@ -325,9 +386,9 @@ async function contentOf (
   { written, open = '', adding, focus = '', problems = [], unwritten }: State,
   known?: Known
 ): Promise<Html | undefined> {
-  const outline = outlineOf(written.source)
+  const outline = outlineIn(written)
   if (outline === undefined) return undefined
-  const { pictures, partials } = known ?? await knownTo(visit, written.source)
+  const { pictures, partials } = known ?? await knownTo(visit, written)
   const service = outline.value['service']
   const form = open === '' ? undefined : formOf(outline, open)
   const faults = byBlock(outline, problems)

@@ -1,9 +1,8 @@
 import { isRecord, type Json, ownField } from '@dispatch/common'
-import { CannotEdit, type DataField, dataFields, editText, type Loop, type OutlinedBlock, outlineOf,
-  type TemplateOutline } from '@dispatch/documents'
+import { CannotEdit, type DataField, dataFields, editText, type Loop, type OutlinedBlock, type TemplateOutline } from '@dispatch/documents'
 import { objectIn } from '@dispatch/plugins/console'
-import { blockForms, documentForm, type FormField } from './block-forms.ts'
-import { linesIn, type Written } from './written.ts'
+import { blockForms, documentForms, type FormField } from './block-forms.ts'
+import { linesIn, outlineIn, type Written } from './written.ts'
 
 /** The part that is open: a block by its place, or the document itself. */
 export const wholeDocument = '/'
@@ -22,7 +21,7 @@ export type ShownForm = {
 /** The form of a block, or of the document; undefined where there is none, and for a block that is a text alone. */
 export function formOf (outline: TemplateOutline, open: string): ShownForm | undefined {
   if (open === wholeDocument) {
-    const fields = documentForm.map((field) => shown(outline.value, '', field))
+    const fields = documentForms[outline.kind].map((field) => shown(outline.value, '', field))
     return { fields, rows: [], texts: textsIn(outline, fields) }
   }
   const block = blockIn(outline, open)
@@ -95,8 +94,9 @@ export class TooManyChanges extends CannotEdit {
 }
 
 /** The source of a form, with what was typed into the fields of what is open. Throws CannotEdit, of which TooManyChanges is one. */
-export function withFields ({ source }: Written, body: URLSearchParams, open: string): string {
-  const outline = outlineOf(source)
+export function withFields (written: Written, body: URLSearchParams, open: string): string {
+  const { source } = written
+  const outline = outlineIn(written)
   const form = outline && formOf(outline, open)
   if (outline === undefined || form === undefined) return source
   const changed = [...form.fields, ...form.rows.flatMap(({ rows }) => rows.flat()), ...form.texts.flatMap(({ fields }) => fields)]

@@ -1,5 +1,5 @@
 import type { Json } from '@dispatch/common'
-import { type Format, usualFormats } from '@dispatch/documents'
+import { type Format, type TextKind, usualFormats } from '@dispatch/documents'
 import type { Words } from './words.ts'
 
 /** How a field of a block is typed. `expression`: what stands between braces, without them. */
@@ -151,15 +151,7 @@ export const blockForms: Readonly<Record<string, BlockForm>> = {
   partial: { fields: [needed('partial', 'partial')], fresh: (_words, known) => ({ partial: known.partial }) }
 }
 
-/** What the document is: the form above its blocks. */
-export const documentForm: readonly FormField[] = [
-  needed('name', 'text'),
-  field('subject', 'text'),
-  field('preheader', 'text'),
-  field('title', 'text'),
-  field('watermark', 'text'),
-  field('layout', 'layout'),
-  field('brand', 'flag'),
+const pageFields = [
   field('page/size', ['A4', 'Letter', 'auto']),
   field('page/orientation', ['portrait', 'landscape']),
   ...['top', 'right', 'bottom', 'left'].map((side) => field(`page/margins/${side}`, 'number')),
@@ -168,3 +160,21 @@ export const documentForm: readonly FormField[] = [
   field('style/lineHeight', 'number'),
   ...colours.map((colour) => field(`style/${colour}`, 'text'))
 ]
+
+const templateForm = [
+  needed('name', 'text'),
+  field('subject', 'text'),
+  field('preheader', 'text'),
+  field('title', 'text'),
+  field('watermark', 'text'),
+  field('layout', 'layout'),
+  field('brand', 'flag'),
+  ...pageFields
+]
+
+/** What a document or a layout is: the form above its blocks. A partial is its blocks alone. */
+export const documentForms: Readonly<Record<TextKind, readonly FormField[]>> = {
+  template: templateForm,
+  layout: [field('watermark', 'text'), ...pageFields],
+  partial: []
+}

@@ -28,11 +28,16 @@ export type BlocksView = {
 export function blocksView (view: BlocksView): Html {
   const { words, outline, open } = view
   const isOpen = open === wholeDocument
+  // A partial is its blocks alone: there is nothing to open above them.
+  const label = outline.kind === 'partial'
+    ? html``
+    : opener(view, wholeDocument,
+      html`<strong>${outline.kind === 'layout' ? words.blockLayout : words.blockDocument}</strong> <code>${
+        typedOf(outline.value['name'])
+      }</code>`)
   return html`<div class="blocks"><input type="hidden" name="open" value="${open}"><div class="block${
     isOpen ? ' open' : ''
-  }" data-block="">${
-    opener(view, wholeDocument, html`<strong>${words.blockDocument}</strong> <code>${typedOf(outline.value['name'])}</code>`)
-  }${wrong(view, '')}${isOpen ? panel(view) : html``}</div>${
+  }" data-block="">${label}${wrong(view, '')}${isOpen && outline.kind !== 'partial' ? panel(view) : html``}</div>${
     outline.lists.filter(({ path }) => path !== '/firstHeader' || outline.value['firstHeader'] !== undefined)
       .map((list) => ({ list, part: wordOf(words, 'blockPart', list.path.slice(1)) }))
       .map(({ list, part }) => html`<h3>${part}</h3>${listView(view, list, part)}`)

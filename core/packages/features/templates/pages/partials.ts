@@ -48,15 +48,15 @@ export const partialPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-const apiPath = (name: string): string => `/api/v1/partials/${encodeURIComponent(name)}`
-const addressOf = (name: string): string => `/console/partials/${encodeURIComponent(name)}`
+export const apiPath = (name: string): string => `/api/v1/partials/${encodeURIComponent(name)}`
+export const addressOf = (name: string): string => `/console/partials/${encodeURIComponent(name)}`
 
-const kindOf = (words: Words, kind: string): string => kind === 'layout' ? words.partialKind_layout : words.partialKind_partial
+export const kindOf = (words: Words, kind: string): string => kind === 'layout' ? words.partialKind_layout : words.partialKind_partial
 
 /** A partial as it stands in the form; `base` is '' for a new one. */
 type Written = { name: string, kind: string, source: string, base: string }
 
-const beginning: Written = {
+export const beginning: Written = {
   name: '',
   kind: 'partial',
   base: '',
@@ -104,7 +104,7 @@ async function listView (visit: Visit, said: Html): Promise<Html> {
   )
   const head = [words.name, words.partialKind, words.version, words.changedAt]
   const main = html`<p><a href="/console/templates">${words.templateBack}</a></p>${said}<p>${words.partialsIntro}</p>${
-    role === 'admin' ? html`<p><a class="button" href="/console/partials/new">${words.partialNew}</a></p>` : html``
+    role === 'admin' ? html`<p><a class="button" href="/console/partials/new/blocks">${words.partialNew}</a></p>` : html``
   }<section aria-labelledby="list"><h2 id="list">${words.partials}</h2>${
     rows.length === 0 ? html`<p>${words.partialsNone}</p>` : table(words.partials, head, rows)
   }</section>`
@@ -113,7 +113,12 @@ async function listView (visit: Visit, said: Html): Promise<Html> {
 
 type Shown = { isSaved?: boolean, refusal?: Refusal }
 
-async function show (reply: FastifyReply, visit: Visit, written: Written, { isSaved = false, refusal }: Shown): Promise<FastifyReply> {
+export async function show (
+  reply: FastifyReply,
+  visit: Visit,
+  written: Written,
+  { isSaved = false, refusal }: Shown
+): Promise<FastifyReply> {
   const { words, api, actor: { role } } = visit
   const { name, base } = written
   const isNew = base === ''
@@ -136,9 +141,12 @@ async function show (reply: FastifyReply, visit: Visit, written: Written, { isSa
     script === undefined || !isAdmin ? html`` : html` data-editor="${script.path}"`
   }>${isAdmin ? outlives(visit, `${at}/again`) : html``}<input type="hidden" name="base" value="${base}">${
     fields(words, written, { problems: refusal?.error.details ?? [], hasNoName })
-  }${isAdmin ? html`<div class="actions"><button>${words.partialSave}</button></div>` : html``}</form></section>${
-    isNew ? html`` : about(words, { name, uses, isAdmin })
-  }`
+  }${
+    isAdmin ?
+      html`<div class="actions"><button>${words.partialSave}</button>
+<button class="second" formaction="${at}/blocks">${words.editBlocks}</button></div>` :
+      html``
+  }</form></section>${isNew ? html`` : about(words, { name, uses, isAdmin })}`
   return reply.page(page({ ...visit, path: at }, { title: isNew ? words.partialNew : name, section: 'templates', main }))
 }
 

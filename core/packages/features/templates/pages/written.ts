@@ -1,3 +1,4 @@
+import { outlineOf, type PartialKind, type TemplateOutline } from '@dispatch/documents'
 import { type ApiAnswer, type ApiFile, ApiRefused, objectIn, pretty, withQuery } from '@dispatch/plugins/console'
 import type { TemplateAnswer, TemplateDetail } from '../contract/templates.ts'
 import { withListed } from './also-for.ts'
@@ -6,15 +7,27 @@ import type { Visit } from './words.ts'
 /** The largest form, in bytes: three texts of 200,000 characters, of which many are escaped. */
 export const bodyLimit = 2 * 1024 * 1024
 
-/** The texts of a template as they stand in the form. Without an id the template is a new one. */
+/**
+ * The texts of a template as they stand in the form. Without an id the template is a new one. `partial`: the source is that of something
+ * which templates share, and schema and sample are those of a template that shows it.
+ */
 export type Written = {
   id?: string | undefined
+  partial?: SharedText
   name: string
   base: string
   source: string
   schema: string
   sample: string
   format: string
+}
+
+/** What templates share, in its form. `shownIn`: the choice of the template that shows it, whose source is `around`; '' for none. */
+export type SharedText = { kind: PartialKind, shownIn: string, around: string }
+
+/** The blocks of what is written. */
+export function outlineIn ({ source, partial }: Pick<Written, 'source' | 'partial'>): TemplateOutline | undefined {
+  return outlineOf(source, partial?.kind ?? 'template')
 }
 
 const beginning: Written = {

@@ -3,7 +3,7 @@ import { Nothing } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { fileFormats } from '@dispatch/documents'
 import { eInvoiceFormats } from '@dispatch/einvoice'
-import { auditAuthorOf, contentDisposition } from '@dispatch/plugins/routes'
+import { auditAuthorOf, contentDisposition, requireSince } from '@dispatch/plugins/routes'
 import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NextVersionBody, PreviewBody, PreviewTextBody, ProfilesBody, ProfilesView, PublishBody, TemplateAnswer, TemplateBody,
@@ -167,7 +167,10 @@ const previewRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { templateEdito
       body: PreviewTextBody,
       response: { 200: File }
     }
-  }, async ({ actor, body }, reply) => show(reply, await templateEditor.previewText(actor.companyId, body)))
+  }, async ({ actor, apiVersion, body }, reply) => {
+    requireSince('1.1.0', apiVersion, '/partial', body.partial)
+    return show(reply, await templateEditor.previewText(actor.companyId, body))
+  })
   done()
 }
 

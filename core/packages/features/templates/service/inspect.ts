@@ -1,7 +1,7 @@
 import type { Problem } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import { assetName, type KeptPartials, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
+import { assetName, type KeptPartials, type PartialKind, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
 import { templateServices } from '@dispatch/services'
 import { type TemplateBody, templateTextLimit } from '../contract/templates.ts'
 import { listAssets, maxAssets, readAssets } from '../store/assets.ts'
@@ -41,6 +41,24 @@ export async function inspectTemplate (
   if (!inspection.ok) throw refusal('validation_failed', inspection.problems)
   const source = await withPictures(database, companyId, inspection.source)
   return { version: { source, digest: inspection.digest, schema, sample, yaml }, warnings: inspection.warnings }
+}
+
+/** Checks what templates share, with all that the company has. */
+export async function inspectKept (
+  { database, templateWorkers }: { database: Database, templateWorkers: TemplateWorkers },
+  companyId: number,
+  draft: { name: string, kind: PartialKind, yaml: string }
+) {
+  const [kept, assets] = await Promise.all([
+    readKeptPartials(database, companyId),
+    listAssets(database, companyId, { limit: maxAssets })
+  ])
+  const inspection = await templateWorkers.inspectPartial(companyId, {
+    ...draft,
+    partials: kept,
+    assets: Object.fromEntries(assets.map(({ name, sha256 }) => [name, sha256]))
+  })
+  return { inspection, kept }
 }
 
 /** What a text has in it that includes something. */

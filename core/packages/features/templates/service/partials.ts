@@ -4,11 +4,10 @@ import { type Database } from '@dispatch/database'
 import type { KeptPartial, KeptPartials, TemplateWorkers } from '@dispatch/documents'
 import type { PartialAnswer, PartialBody, PartialDetail, PartialView } from '../contract/partials.ts'
 import type { AssetUseView } from '../contract/templates.ts'
-import { listAssets, maxAssets } from '../store/assets.ts'
-import { listIncluding, listIncludingPartials, listPartials, type NextDraft, type PartialRow, readKeptPartials, readPartial, removePartial,
+import { listIncluding, listIncludingPartials, listPartials, type NextDraft, type PartialRow, readPartial, removePartial,
   storePartial } from '../store/partials.ts'
 import type { Brands } from './brand.ts'
-import { inspectTemplate } from './inspect.ts'
+import { inspectKept, inspectTemplate } from './inspect.ts'
 import { previewVersion } from './version-preview.ts'
 
 /** What the templates of companies share; whoever changes it does so for their own company. */
@@ -70,24 +69,14 @@ export function createPartials (parts: Parts): Partials {
 }
 
 async function store (parts: Parts, { author, services }: PartialAuthor, name: string, body: PartialBody): Promise<PartialAnswer> {
-  const { database, templateWorkers, now } = parts
+  const { database, now } = parts
   const { companyId } = author
   const { kind, source: yaml, baseVersion: base = 0 } = body
-  const [kept, assets] = await Promise.all([
-    readKeptPartials(database, companyId),
-    listAssets(database, companyId, { limit: maxAssets })
-  ])
+  const { inspection, kept } = await inspectKept(parts, companyId, { name, kind, yaml })
   const known = Object.hasOwn(kept, name) ? kept[name] : undefined
   if (known !== undefined && known.kind !== kind) {
     throw new DispatchError('conflict', `"${name}" is a ${known.kind}, and stays one: choose another name.`, { reason: 'exists' })
   }
-  const inspection = await templateWorkers.inspectPartial(companyId, {
-    name,
-    kind,
-    yaml,
-    partials: kept,
-    assets: Object.fromEntries(assets.map((asset) => [asset.name, asset.sha256]))
-  })
   if (!inspection.ok) throw refusal('validation_failed', inspection.problems)
   const { source } = inspection
   const changed = { ...kept, [name]: { kind, version: base + 1, source } as KeptPartial }

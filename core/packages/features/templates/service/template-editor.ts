@@ -1,8 +1,9 @@
 import { type Actor, requireService } from '@dispatch/accounts'
 import type { Problem } from '@dispatch/common'
+import { refusal } from '@dispatch/contract'
 import type { StoredTemplate } from '@dispatch/core'
 import { type Database } from '@dispatch/database'
-import type { KeptBrand, TemplateSource, TemplateWorkers } from '@dispatch/documents'
+import type { KeptBrand, KeptPartial, KeptPartials, TemplateSource, TemplateWorkers } from '@dispatch/documents'
 import type { NextVersionBody, PreviewBody, PreviewFormat, PreviewTextBody, ProfilesBody, ProfilesView, TemplateBody,
   VersionCheck } from '../contract/templates.ts'
 import { type ChangeContext, changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn,
@@ -10,7 +11,7 @@ import { type ChangeContext, changeTemplate, createTemplate, publishTemplate, re
 import type { TemplateRecord } from '../store/template-rows.ts'
 import { readTemplate, type TemplateStore } from '../store/templates.ts'
 import type { Brands } from './brand.ts'
-import { type Inspected, inspectTemplate } from './inspect.ts'
+import { type Inspected, inspectKept, inspectTemplate } from './inspect.ts'
 import type { Preview } from './preview.ts'
 import { previewProfiles } from './profiles.ts'
 import { checkVersion } from './version-check.ts'
@@ -112,13 +113,24 @@ async function change (
   return { record: await recordOf(database, by.companyId, templateId, baseVersion + 1), warnings }
 }
 
-async function previewText (parts: Parts, companyId: number, { data, format, ...body }: PreviewTextBody): Promise<Preview> {
-  const { version } = await inspectTemplate(parts, companyId, body)
+async function previewText (parts: Parts, companyId: number, { data, format, partial, ...body }: PreviewTextBody): Promise<Preview> {
+  const { version } = await inspectTemplate(parts, companyId, body, partial && await withPartial(parts, companyId, partial))
   return previewVersion(parts, companyId, { id: 0, version: 0, ...version }, {
     brand: await parts.brands.current(companyId),
     ...data === undefined ? {} : { data },
     ...format === undefined ? {} : { format }
   })
+}
+
+/** The partials of a company with one as it would be stored. Throws `validation_failed` with its faults, below `/partial/source`. */
+async function withPartial (
+  parts: Parts,
+  companyId: number,
+  { name, kind, source: yaml }: NonNullable<PreviewTextBody['partial']>
+): Promise<KeptPartials> {
+  const { inspection, kept } = await inspectKept(parts, companyId, { name, kind, yaml })
+  if (inspection.ok) return { ...kept, [name]: { kind, version: 1, source: inspection.source } as KeptPartial }
+  throw refusal('validation_failed', inspection.problems.map((problem) => ({ ...problem, path: `/partial${problem.path}` })))
 }
 
 /** A template as it can be stored: it was inspected, and its sample was made once. */
