@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The words of the errors of steps, by which dispatches are found. Under row-level security no index serves a part of a `jsonb`, so the view
- * reads the table as its owner, and of the company alone whose transaction it is. It adds no column: no row is written for it, and what
- * older processes write is found. Its index, `steps_errors`, is made while everybody works (concurrent-indexes.ts).
+ * The steps with an error, and its word, by which dispatches are found. Under row-level security no index serves a part of a `jsonb`, so
+ * the view reads the table as its owner, and of the company alone whose transaction it is. It adds no column: no row is written for it,
+ * and what older processes write is found. Its index, `steps_errors`, is made while everybody works (concurrent-indexes.ts).
  */
 export async function up (db: Kysely<unknown>): Promise<void> {
   await sql`create view step_errors as
