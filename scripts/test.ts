@@ -28,8 +28,8 @@ const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
-/** Files wait for processes and for the database: five of them keep two processors busy. */
-const jobs = Math.ceil(availableParallelism() * 2.5)
+/** Files wait for processes and for the database: seven of them keep two processors busy. */
+const jobs = Math.ceil(availableParallelism() * 3.5)
 
 /** What a test needs to know of the change: which adapters it reaches. */
 const change = (): Record<string, string> => changed === undefined ? {} : { DISPATCH_TEST_CHANGED: changed.join('\n') }

@@ -1,7 +1,7 @@
 import { isLong, runsAlone } from '../../test/long-tier.ts'
 
 /** So many files share a process: more would save little, and two processes would end far from each other. */
-const filesTogether = { short: 12, long: 4 }
+const filesTogether = { short: 20, long: 6 }
 
 /**
  * Neighbours of one tier share a process, one after the other: to load the service takes longer than most of them. What changes its process
