@@ -74,6 +74,7 @@ async function openTables ({ config, opening, found, features, replacements, ope
       }
     },
     onError: (error) => log.warn({ err: error }, 'a database connection was lost'),
+    onWait: (wait) => log.info(wait, 'waiting for another process, which prepares the database'),
     time
   })
   opened.defer(database.close)
@@ -82,7 +83,8 @@ async function openTables ({ config, opening, found, features, replacements, ope
   const keyring = await openKeyring(config)
   const { unknown, newest } = await migrate(database, {
     prove: () => checkMasterKeys(database, keyring),
-    ofFeatures: migrationsOf(found)
+    ofFeatures: migrationsOf(found),
+    log
   })
   if (unknown.length > 0) log.info({ newest, unknown }, 'the database is of a newer version; this process works beside it')
   opened.adopt(followIndexes(database, log), (following) => following.close())

@@ -1,5 +1,5 @@
 import { errorMessageOf } from '@dispatch/common'
-import { isPassingOutage } from '@dispatch/database'
+import { DatabaseUnavailable, isPassingOutage } from '@dispatch/database'
 import { type Embedded, startEmbedded, StartError } from '@dispatch/embedded-postgres'
 import { containStrayErrors } from '@dispatch/host'
 import { once } from 'node:events'
@@ -143,7 +143,9 @@ async function startApp (config: Config, databaseUrl: string, { opened, end, log
       return app
     } catch (error) {
       if (end.signal.aborted || !isPassingOutage(error)) throw error
-      log.warn({ reason: sentenceOf(error) }, 'the database went away while the service started: it starts again')
+      log.warn({ reason: sentenceOf(error) }, error instanceof DatabaseUnavailable && error.reason === 'busy'
+        ? 'the database had no room for this start: it starts again'
+        : 'the database went away while the service started: it starts again')
     }
     await pause(startAgainAfter, undefined, { signal: end.signal })
   }

@@ -1,3 +1,4 @@
+import { type Log, withReports } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from '@dispatch/tables'
 import { sql } from 'kysely'
@@ -120,13 +121,18 @@ export function mustKnow (state: SchemaState): void {
     `(${state.unknown.join(', ')}). Start that version, or restore a backup from before.`)
 }
 
+/** `log` hears which migration reads whole tables, and every `reportEvery` milliseconds which one still runs. */
+type Migrating = { prove?: () => Promise<void>, ofFeatures?: Migrations, log?: Pick<Log, 'info'>, reportEvery?: number }
+
+const silent: Pick<Log, 'info'> = { info: () => undefined }
+
 /**
  * Brings the schema up to date, after `prove` has found nothing against it. Several processes may run it at once. A process of an older
  * release leaves the schema as a newer one has made it, where it can work on it. A failure is one clear sentence.
  */
 export async function migrate (
   database: Database,
-  { prove = () => Promise.resolve(), ofFeatures = {} }: { prove?: () => Promise<void>, ofFeatures?: Migrations } = {}
+  { prove = () => Promise.resolve(), ofFeatures = {}, log = silent, reportEvery = 30_000 }: Migrating = {}
 ): Promise<SchemaState> {
   const { owner, onServer, withAdvisoryLock: alone } = database
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
@@ -139,7 +145,9 @@ export async function migrate (
     mustKnow(state)
     await prove()
     await onServer(async (queries) => {
-      if (state.unknown.length === 0) await migrateToLatest({ owner: queries, session: database.session }, state, ofFeatures)
+      if (state.unknown.length === 0) {
+        await migrateToLatest({ owner: queries, session: database.session }, state, { ofFeatures, log, reportEvery })
+      }
       await noteRelease({ owner: queries }, state)
       await createDatabaseFunctions({ owner: queries })
     })
@@ -155,7 +163,7 @@ export async function migrate (
 async function migrateToLatest (
   { owner, session }: Pick<Database, 'owner' | 'session'>,
   { run, pending }: SchemaState,
-  ofFeatures: Migrations
+  { ofFeatures, log, reportEvery }: Required<Omit<Migrating, 'prove'>>
 ): Promise<void> {
   const own = pending.filter((name) => Object.hasOwn(migrations, name))
   const turns = [...run.length === 0 ? [own] : own.map((name) => [name]), ...pending.slice(own.length).map((name) => [name])]
@@ -165,14 +173,19 @@ async function migrateToLatest (
   for (const turn of turns) {
     const ofTurn = toRun.filter(([name]) => turn.includes(name))
     const before = turn.length === 1 ? ofTurn[0]?.[1].before : undefined
-    if (before !== undefined) await session((client) => client.query(before)).catch(fail)
+    const reported = <T>(work: Promise<T>): Promise<T> =>
+      withReports(reportEvery, work, (seconds) => log.info({ migrations: turn, seconds }, 'a migration still runs'))
+    if (before !== undefined) {
+      log.info({ migrations: turn }, 'a migration reads whole tables, without a limit of time')
+      await reported(session((client) => client.query(before))).catch(fail)
+    }
     const provided = Object.fromEntries([...done, ...ofTurn])
     const migrator = new Migrator({
       db: owner,
       allowUnorderedMigrations: true,
       provider: { getMigrations: () => Promise.resolve(provided) }
     })
-    const { error } = await migrator.migrateToLatest()
+    const { error } = await reported(migrator.migrateToLatest())
     if (error !== undefined) fail(error)
     for (const name of turn) done.set(name, wasRun)
   }

@@ -42,6 +42,9 @@ export async function withConnection<Result> (
     directUrl: config.databaseDirectUrl,
     onError: (error) => {
       console.error(`A database connection was lost: ${error.message}`)
+    },
+    onWait: ({ holder, waited }) => {
+      console.error(`Waiting for another process, which prepares the database (${waited} s): ${holder}.`)
     }
   })
   opened.defer(database.close)

@@ -22,8 +22,9 @@ export const migration: Command = {
     await withConnection(config, async (database) => {
       if (option === '--check') await check(database, prove, ofFeatures)
       else {
-        tell((await migrate(database, { prove: () => prove(database), ofFeatures })).pending, 'were run')
-        if (!await makeIndexes(database, { log: createLogger(config.logLevel) })) console.log('Another process makes the indexes.')
+        const log = createLogger(config.logLevel)
+        tell((await migrate(database, { prove: () => prove(database), ofFeatures, log })).pending, 'were run')
+        if (!await makeIndexes(database, { log })) console.log('Another process makes the indexes.')
       }
     })
   }

@@ -59,6 +59,7 @@ export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } f
 export { createRecentOthers, type RecentOthers } from './recent-others.ts'
 export { createRecent } from './recent.ts'
 export { lazy, lazyUnlessFailed, once } from './once.ts'
+export { withReports } from './reported.ts'
 export { turnLimit, withDeadline, withinTurns, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'
 

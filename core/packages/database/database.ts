@@ -1,7 +1,7 @@
 import { createBatcher, withTimeLimit } from '@dispatch/common'
 import { Kysely, type KyselyPlugin, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
+import { type AdvisoryLock, createAdvisoryLock, type LockWait } from './advisory-lock.ts'
 import { type CompanyQueries, companyTransactions } from './company-transactions.ts'
 import type { Destination } from './connection-failure.ts'
 import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError, openConnections, requestLimits,
@@ -74,7 +74,10 @@ export type Database = {
    * statement within seconds, if its system lets it.
    */
   session: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
-  /** For changes that only one process may make at a time, such as migrations. It waits up to 2 minutes for the others. */
+  /**
+   * For changes that only one process may make at a time, such as migrations. It waits up to 2 minutes for the others; then it throws
+   * `DatabaseUnavailable`, which says whom it has waited for.
+   */
   withAdvisoryLock: AdvisoryLock
   /** Of each pool. */
   connectionCounts: () => Record<'companies' | 'commits' | 'owner' | 'vital', ConnectionCounts> & { replica?: ConnectionCounts }
@@ -90,8 +93,8 @@ export type Database = {
 
 /**
  * `connections`: how many all companies share; other pools have ten more. `directUrl`: the server itself, where the address of the database
- * is a pooler of transactions. `replica`: where `reading` reads. `plugins`: what sees all queries and all that they answer. `time` replaces
- * the clock of the database in tests.
+ * is a pooler of transactions. `replica`: where `reading` reads. `plugins`: what sees all queries and all that they answer. `onWait` hears
+ * who has the lock that `withAdvisoryLock` waits for. `time` replaces the clock of the database in tests.
  */
 export type DatabaseOptions = {
   connections?: number | undefined
@@ -100,6 +103,7 @@ export type DatabaseOptions = {
   plugins?: KyselyPlugin[]
   limits?: TimeLimits
   onError: (error: Error) => void
+  onWait?: ((wait: LockWait) => void) | undefined
   time?: (() => Date) | undefined
 }
 
@@ -194,7 +198,7 @@ const notWaiting = ', set_config(\'synchronous_commit\', \'off\', true) as commi
 /** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
 export function openDatabase (
   config: pg.PoolConfig,
-  { connections = 9, directUrl, replica, plugins = [], limits = requestLimits, onError, time }: DatabaseOptions
+  { connections = 9, directUrl, replica, plugins = [], limits = requestLimits, onError, onWait, time }: DatabaseOptions
 ): Database {
   const through = directUrl === undefined ? 'server' : 'pooler'
   const database = { setting: 'DATABASE_URL', config }
@@ -242,7 +246,7 @@ export function openDatabase (
     reading: read?.reading ?? ofCompanies.snapshot,
     ...(read === undefined ? {} : { readsReplica: read.used }),
     session: (work) => withSession(direct, work),
-    withAdvisoryLock: createAdvisoryLock(direct),
+    withAdvisoryLock: createAdvisoryLock(direct, { onWait }),
     connectionCounts: () => ({
       companies: countsOf(companies),
       commits: countsOf(commits),

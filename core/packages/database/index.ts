@@ -2,7 +2,7 @@
  * `@dispatch/database`: PostgreSQL for a service that must not lose a commit. The tables come from whoever has them:
  * `@dispatch/database/tables`.
  */
-export { createAdvisoryLock, type AdvisoryLock } from './advisory-lock.ts'
+export { createAdvisoryLock, type AdvisoryLock, type LockWait } from './advisory-lock.ts'
 export { measureSkew } from './clock-skew.ts'
 export { explainFailure, failurePasses, isLostConnection, messageOf } from './connection-failure.ts'
 export { connectionSettings, LastingClient, type TimeLimits } from './connections.ts'

@@ -1,12 +1,14 @@
 import { createOperator } from '@dispatch/accounts'
 import { migrate, seedDemo } from '@dispatch/core'
-import { type Database, openDatabase } from '@dispatch/database'
+import { createAdvisoryLock, type Database, type LockWait, openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
+import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
+import { has } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { quickRenderer } from '../../support/quick-renderer.ts'
 import { testConfig } from '../../support/service.ts'
@@ -58,6 +60,35 @@ await t.test('whoever prepares a database waits while another process does', asy
   await working
   await Promise.all(waiting)
   t.ok(await tables(other) > 30)
+  await other.close()
+})
+
+await t.test('who waits hears for whom, and gives up with that in the end', async (t) => {
+  const { url } = await testDatabase(t)
+  const other = open(url)
+  const [begun, gate, heard] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
+  const working = other.withAdvisoryLock(() => {
+    begun.resolve(undefined)
+    return gate.promise
+  })
+  await begun.promise
+  const to = { setting: 'DATABASE_URL', config: { connectionString: url } }
+  const waits: LockWait[] = []
+  const onWait = (wait: LockWait): void => {
+    if (waits.push(wait) === 2) heard.resolve(undefined)
+  }
+  const waiting = createAdvisoryLock(to, { onWait, reportEvery: 20 })(() => Promise.resolve('done'))
+  await heard.promise
+  const holder = `document-dispatch alone, process ${process.pid} on ${hostname()}`.slice(0, 63)
+  has(t, waits, [{ holder, backend: Number, since: Date, waited: 0 }, { holder }])
+  await t.rejects(createAdvisoryLock(to, { limit: 30, reportEvery: 20 })(() => Promise.resolve()), {
+    name: 'DatabaseUnavailable',
+    reason: 'busy',
+    why: new RegExp(`^another process prepares it \\(${holder}; .*since .*\\), for which this one has waited 0 seconds`)
+  })
+  gate.resolve(undefined)
+  t.equal(await waiting, 'done')
+  await working
   await other.close()
 })
 

@@ -77,6 +77,33 @@ await t.test('the migrations of features are run in their order, after those of 
   t.same((await migrate(database, { ofFeatures: more })).pending, ['077-delivery-reasons'], 'nor does a later one of the release mind them')
 })
 
+await t.test('a migration that reads whole tables is told of when it begins, and as long as it runs', async (t) => {
+  const database = await begin(t)
+  await migrate(database)
+  const lines: object[] = []
+  const heard = Promise.withResolvers<undefined>()
+  const log = {
+    info (facts: object, message: string) {
+      if (lines.push({ ...facts, message }) === 3) heard.resolve(undefined)
+    }
+  }
+  const before = 'select pg_advisory_lock(77)'
+  const ofFeatures = { 'oak/001': () => creating('oaks')().then((migration) => ({ ...migration, before })) }
+  await database.session(async (client) => {
+    await client.query(before)
+    const migrated = migrate(database, { ofFeatures, log, reportEvery: 10 })
+    await heard.promise
+    await client.query('select pg_advisory_unlock_all()')
+    await migrated
+  })
+  const migrations = ['oak/001']
+  has(t, lines.slice(0, 3), [
+    { migrations, message: 'a migration reads whole tables, without a limit of time' },
+    { migrations, seconds: Number, message: 'a migration still runs' },
+    { migrations, seconds: Number, message: 'a migration still runs' }
+  ])
+})
+
 await t.test('a feature that was removed leaves its tables, and comes back to them', async (t) => {
   const database = await begin(t)
   const ofFeatures = { 'oak/001': creating('oaks') }
