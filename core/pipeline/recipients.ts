@@ -11,8 +11,11 @@ export type Recipient = { service: ServiceName, address: string, path: string, t
 
 /** What is known of those to whom companies send. A feature brings it. */
 export type RecipientBook = {
-  /** The problems of those to whom nothing may be sent: asked before a dispatch is recorded, and again before each call. */
-  screen: (companyId: number, recipients: readonly Recipient[]) => Promise<Problem[]>
+  /**
+   * The problems of those to whom nothing may be sent: asked before a dispatch is recorded, and again before each call. `latest`: what has
+   * changed is asked for first, as each request has done when it came.
+   */
+  screen: (companyId: number, recipients: readonly Recipient[], how: { latest: boolean }) => Promise<Problem[]>
   /** In the transaction in which a vendor tells what has become of a step. */
   told: OnStatusChange
   /** In the transaction in which the event is handled that has the answer of a recipient. */
@@ -55,9 +58,14 @@ export function recipientsIn ({ service, fields, template, at = placeIn(service)
 const mailing = serviceNames.find((name) => services[name].template?.channel === 'mail')
 
 /** The problems of all who would get something. Without a book nobody is refused, and nobody can unsubscribe. */
-export async function screenAll (books: readonly RecipientBook[], companyId: number, sending: readonly Sending[]): Promise<Problem[]> {
+export async function screenAll (
+  books: readonly RecipientBook[],
+  companyId: number,
+  sending: readonly Sending[],
+  how: { latest: boolean }
+): Promise<Problem[]> {
   if (books.length === 0) return sending.flatMap(withoutBook)
-  return await screen(books, companyId, sending.flatMap(recipientsIn))
+  return await screen(books, companyId, sending.flatMap(recipientsIn), how)
 }
 
 function withoutBook ({ service, fields, at = placeIn(service) }: Sending): Problem[] {
@@ -66,14 +74,17 @@ function withoutBook ({ service, fields, at = placeIn(service) }: Sending): Prob
   return [{ path: at(requested.field), code: 'not_supported', message: 'Nobody can unsubscribe at this installation: leave it out.' }]
 }
 
-async function screen (books: readonly RecipientBook[], companyId: number, recipients: readonly Recipient[]): Promise<Problem[]> {
-  return recipients.length === 0 ? [] : (await Promise.all(books.map((book) => book.screen(companyId, recipients)))).flat()
+async function screen (
+  books: readonly RecipientBook[],
+  ...[companyId, recipients, how]: Parameters<RecipientBook['screen']>
+): Promise<Problem[]> {
+  return recipients.length === 0 ? [] : (await Promise.all(books.map((book) => book.screen(companyId, recipients, how)))).flat()
 }
 
 /** Throws `suppressed` where a recipient of a step may get nothing any more. Of one that others have got, those that are left count. */
 export async function requireWelcome (books: readonly RecipientBook[], companyId: number, step: Step): Promise<void> {
   const left = step.rest?.recipients.map((address) => services[step.service].recipients?.known(address))
   const recipients = recipientsIn(step).filter(({ address }) => left?.includes(address) ?? true)
-  const problems = await screen(books, companyId, recipients)
+  const problems = await screen(books, companyId, recipients, { latest: true })
   if (problems.length > 0) throw refusal(suppressed, problems)
 }

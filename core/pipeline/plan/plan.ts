@@ -128,7 +128,7 @@ export function createPlanner (dependencies: PlannerDependencies, options: Plann
         async (tried) => faultsOf(tried, { ...checking, foreseen: await foreseen(tried) }))
       const [reported, screened] = await Promise.all([
         foreseen(draft),
-        screenAll(dependencies.recipients, actor.companyId, [...draft.steps, ...draft.deferred])
+        screenAll(dependencies.recipients, actor.companyId, [...draft.steps, ...draft.deferred], { latest: false })
       ])
       const warnings = checkRequest(draft, { ...checking, foreseen: reported, screened, mistimed })
       const plan = planOf(draft, [...left, ...warnings], {

@@ -72,7 +72,7 @@ export async function recheck (
     ...(made === undefined ? {} : { made })
   }, {
     data,
-    screened: await screenAll(dependencies.recipients, record.company_id, [{ service, fields, ...content }]),
+    screened: await screenAll(dependencies.recipients, record.company_id, [{ service, fields, ...content }], { latest: true }),
     metadata: record.metadata,
     now,
     redactorFor: redactorsOf(keyring, record.company_id),

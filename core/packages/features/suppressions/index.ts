@@ -14,14 +14,17 @@ const changing = { roles: ['admin'], scopes: ['configuration'] } as const
 /** To whom companies send nothing: mail to them came back, they complained or unsubscribed, or the company wants it so. */
 export default defineFeature({
   name: 'suppressions',
-  needs: { ...service('config', 'database', 'linkKey', 'newId', 'now'), templates: ports.templates, suppressions },
+  needs: { ...service('config', 'database', 'freshness', 'linkKey', 'newId', 'now'), templates: ports.templates, suppressions },
   provides: (provide) => [
     provide(suppressions,
-      ({ config: { publicUrl }, database, linkKey, newId, now, templates }) =>
-        createSuppressions({ database, templates, linkKey, publicUrl, newId, now }))
+      ({ config: { publicUrl }, database, freshness, linkKey, newId, now, templates }) =>
+        createSuppressions({ database, freshness, templates, linkKey, publicUrl, newId, now }))
   ],
-  tables: { suppressions: 'company', transactional_templates: 'company' },
-  migrations: { 'suppressions/001-suppressions': () => import('./migrations/001-suppressions.ts') },
+  tables: { suppressions: 'company', suppressed_channels: 'company', transactional_templates: 'company' },
+  migrations: {
+    'suppressions/001-suppressions': () => import('./migrations/001-suppressions.ts'),
+    'suppressions/002-channels': () => import('./migrations/002-channels.ts')
+  },
   recipients: (given) => given.suppressions,
   holds: ({ database, linkKey }) => [suppressionsHolder(database, createAddressHashes(linkKey))],
   routes,

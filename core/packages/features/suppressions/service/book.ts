@@ -1,20 +1,32 @@
 import type { Problem } from '@dispatch/common'
 import { type RecipientBook, recipientsIn, suppressed } from '@dispatch/core'
-import type { Database } from '@dispatch/database'
+import type { Database, Freshness } from '@dispatch/database'
 import { type ServiceName, services, type SuppressionReason } from '@dispatch/services'
 import { isWithoutKey } from '@dispatch/tables'
 import type { SuppressionBody } from '../contract/suppressions.ts'
 import type { AddressHashes } from '../store/holder.ts'
-import { addSuppressions, fieldsOf, findSuppressed, isSuppressed, listTransactional, type NewSuppression, removeStopped,
-  type SuppressionRow } from '../store/suppressions.ts'
+import { addSuppressions, createSuppressedChannels, fieldsOf, findSuppressed, isSuppressed, listTransactional, type NewSuppression,
+  removeStopped, type SuppressionRow } from '../store/suppressions.ts'
 import type { UnsubscribeLinks } from './unsubscribe-links.ts'
 
-export type BookNeeds = { database: Database, hashOf: AddressHashes, links: UnsubscribeLinks, publicUrl: string, newId: () => string }
+export type BookNeeds = {
+  database: Database
+  freshness: Freshness
+  hashOf: AddressHashes
+  links: UnsubscribeLinks
+  publicUrl: string
+  newId: () => string
+}
 
 /** To whom dispatches are not sent, and what dispatches and answers say of that. */
-export function createRecipientBook ({ database, hashOf, links, publicUrl, newId }: BookNeeds): RecipientBook {
+export function createRecipientBook ({ database, freshness, hashOf, links, publicUrl, newId }: BookNeeds): RecipientBook {
+  const suppressedChannels = createSuppressedChannels(database, freshness)
   return {
-    async screen (companyId, recipients) {
+    async screen (companyId, all, { latest }) {
+      if (latest) await freshness.check()
+      const channels = await suppressedChannels.of(companyId)
+      const recipients = all.filter(({ service }) => channels.has(service))
+      if (recipients.length === 0) return []
       const keys = recipients.flatMap(({ service: channel, address }) =>
         [address, hashOf({ companyId, channel, address })]
           .map((one) => ({ channel, address: one }))

@@ -2,7 +2,7 @@ import { type AuditAuthor, noteAudit, type UserRef } from '@dispatch/accounts'
 import type { Problem } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
 import type { RecipientBook, Templates } from '@dispatch/core'
-import type { Database } from '@dispatch/database'
+import type { Database, Freshness } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName, services } from '@dispatch/services'
 import type { ImportView, SuppressionBody, SuppressionFilter, SuppressionView, TransactionalView } from '../contract/suppressions.ts'
@@ -43,6 +43,7 @@ const together = 5_000
 
 type Options = {
   database: Database
+  freshness: Freshness
   templates: Pick<Templates, 'find'>
   linkKey: Uint8Array
   publicUrl: string
@@ -51,7 +52,7 @@ type Options = {
 }
 
 /** The recipients to whom companies send nothing. Throws `validation_failed` with all addresses that are none. */
-export function createSuppressions ({ database, templates, linkKey, publicUrl, newId, now }: Options): Suppressions {
+export function createSuppressions ({ database, freshness, templates, linkKey, publicUrl, newId, now }: Options): Suppressions {
   const links = createUnsubscribeLinks(linkKey)
   const hashOf = createAddressHashes(linkKey)
   const noted = ({ actor: { companyId }, author }: Changing, action: string, id: string, facts = {}) => ({
@@ -64,7 +65,7 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
   })
 
   return {
-    ...createRecipientBook({ database, hashOf, links, publicUrl, newId }),
+    ...createRecipientBook({ database, freshness, hashOf, links, publicUrl, newId }),
 
     list: async (companyId, filter, page) => (await listSuppressions(database, companyId, filter, page)).map(viewOf),
 

@@ -1,4 +1,4 @@
-import type { Database, OwnerQueries } from '@dispatch/database'
+import { createFreshCache, type Database, type Freshness, type OwnerQueries } from '@dispatch/database'
 import type { ServiceName, SuppressionReason } from '@dispatch/services'
 import { type Selectable, sql } from 'kysely'
 import type { SuppressionFilter } from '../contract/suppressions.ts'
@@ -15,6 +15,7 @@ type Tables = {
     dispatch_id: string | null
     since: Date
   }
+  suppressed_channels: { company_id: number, channel: ServiceName }
   transactional_templates: { company_id: number, template_id: number, reasons: SuppressionReason[], changed_at: Date }
 }
 
@@ -27,6 +28,20 @@ const columns = ['suppression_id', 'company_id', 'channel', 'address', 'reason',
 /** Queries that know the tables of suppressions. */
 export function tablesIn (queries: Database['owner']) {
   return queries.$extendTables<Tables>()
+}
+
+/** Through which channels companies have ever sent nothing to somebody, as of the last check of what has changed. */
+export function createSuppressedChannels (
+  database: Database,
+  freshness: Freshness
+): { of: (companyId: number) => Promise<ReadonlySet<ServiceName>> } {
+  const cache = createFreshCache<number, ReadonlySet<ServiceName>>(freshness, (companyId) => companyId)
+  const read = (companyId: number): Promise<ReadonlySet<ServiceName>> =>
+    database.company(companyId, async (queries) => {
+      const rows = await tablesIn(queries).selectFrom('suppressed_channels').select('channel').where('company_id', '=', companyId).execute()
+      return new Set(rows.map(({ channel }) => channel))
+    })
+  return { of: (companyId) => cache.get(companyId, () => read(companyId)) }
 }
 
 /** Those of some addresses to which a company sends nothing. */

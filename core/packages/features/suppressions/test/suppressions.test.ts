@@ -1,4 +1,5 @@
 import { refused } from '@dispatch/core/provider'
+import { createFreshness } from '@dispatch/database'
 import { sql } from 'kysely'
 import { createHmac } from 'node:crypto'
 import t from 'tap'
@@ -9,6 +10,7 @@ import { chainBody } from '../../../../../test/support/chains.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { createRecipientBook } from '../service/book.ts'
 
 const providers = await testProviders(t)
 const sent: any[] = []
@@ -39,9 +41,9 @@ const dispatch = (to: unknown, more: object = {}, headers: Record<string, string
   send('POST', `/api/email${way}`, { body: mail(to, more), headers })
 const add = (body: object, login?: Login): Promise<Answer> => send('POST', path, { body, headers: late }, login)
 const list = async (query = '', login?: Login): Promise<any[]> => (await send('GET', `${path}?${query}`, {}, login)).body.data
-const remove = async (address: string): Promise<void> => {
-  const [found] = await list(`search=${encodeURIComponent(address)}`)
-  t.equal((await send('DELETE', `${path}/${found.id}?why=test`)).status, 204)
+const remove = async (address: string, login?: Login): Promise<void> => {
+  const [found] = await list(`search=${encodeURIComponent(address)}`, login)
+  t.equal((await send('DELETE', `${path}/${found.id}?why=test`, {}, login)).status, 204)
 }
 
 await t.test('nothing is sent to an address of the list: a dispatch says since when and why, however it is written', async (t) => {
@@ -400,6 +402,43 @@ await t.test('who answers STOP gets no text message any more, START lifts that a
   await writes(other, 'STOP')
   await writes(other, 'START')
   t.same(await reasons(), [`${other} manual`], 'what the company has written down stays')
+})
+
+await t.test('of a channel through which a company has suppressed nobody, a process asks the database once; what others add is seen', async (t) => {
+  const { companyId, admin } = await service.company('asking')
+  const database = service.app.get('database')
+  let reads = 0
+  // As in another process, which knows only what the database tells it.
+  const book = createRecipientBook({
+    database: {
+      ...database,
+      company (id, work) {
+        reads++
+        return database.company(id, work)
+      }
+    },
+    freshness: createFreshness(database),
+    hashOf: ({ address }) => `hash of ${address}`,
+    links: { sign: () => '', open: () => undefined },
+    publicUrl: 'https://dispatch.example.com',
+    newId: () => 'none'
+  })
+  const screen = async (service: 'email' | 'sms', latest = true): Promise<string[]> => {
+    const address = service === 'email' ? 'ada@example.com' : '+33612345678'
+    return (await book.screen(companyId, [{ service, address, path: '/to' }], { latest })).map(({ code }) => code)
+  }
+  for (let times = 0; times < 3; times++) t.same([await screen('email'), await screen('sms')], [[], []])
+  t.equal(reads, 1)
+  await add({ channel: 'email', address: 'ada@example.com' }, admin)
+  t.same(await screen('email', false), [], 'as of the last check')
+  t.same(await screen('email'), ['suppressed'])
+  reads = 0
+  for (let times = 0; times < 3; times++) t.same(await screen('sms'), [])
+  t.equal(reads, 0, 'of mails alone')
+  await remove('ada@example.com', admin)
+  t.same(await screen('email'), [])
+  await add({ channel: 'email', address: 'ada@example.com' }, admin)
+  t.same(await screen('email', false), ['suppressed'], 'a channel stays one that is asked for')
 })
 
 await t.test('addresses that are ticked are taken from the list together, with one reason', async (t) => {
