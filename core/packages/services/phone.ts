@@ -1,3 +1,4 @@
+import { createRecent } from '@dispatch/common'
 import type * as Library from 'libphonenumber-js/max'
 import { createRequire } from 'node:module'
 import { type TString, Type } from 'typebox'
@@ -33,33 +34,48 @@ const formerly: readonly (readonly [form: RegExp, now: string])[] = [
   [/^\+229(\d{8})$/, '+22901$1']
 ]
 
+type Parsed = { number: Library.PhoneNumber, isValid: boolean } | { number?: undefined }
+
+/** A request looks at its numbers several times: when they are checked, for whom they are of, and for what is sent. */
+const recent = createRecent<string, Parsed>(500)
+
+/** Data may have a long text where a number is expected. */
+const longestKept = 40
+
 /**
  * A number that is dialled, with its country and kind; undefined where no country has numbers of that code and length. `from`: where a
  * number without the code of a country is dialled.
  */
-function parse (text: string, from?: Library.CountryCode): Library.PhoneNumber | undefined {
-  const parsed = library().parsePhoneNumberFromString(text, from)
-  if (parsed?.isValid() === true) return parsed
+function parse (text: string, from?: Library.CountryCode): Parsed {
+  const key = `${from ?? ''} ${text}`
+  const parsed = recent.get(key) ?? parseNew(text, from)
+  if (key.length <= longestKept) recent.set(key, parsed)
+  return parsed
+}
+
+function parseNew (text: string, from?: Library.CountryCode): Parsed {
+  const number = library().parsePhoneNumberFromString(text, from)
+  if (number?.isValid() === true) return { number, isValid: true }
   const [form, now] = formerly.find(([old]) => old.test(text)) ?? []
   const changed = form === undefined || now === undefined ? undefined : library().parsePhoneNumberFromString(text.replace(form, now))
-  if (changed?.isValid() === true) return changed
-  return parsed?.isPossible() === true ? parsed : undefined
+  if (changed?.isValid() === true) return { number: changed, isValid: true }
+  return number?.isPossible() === true ? { number, isValid: false } : {}
 }
 
 /** The number that is dialled, in E.164: without the zero that is dialled inside a country only, and by the plan of today. */
 export function dialled (phoneNumber: string): string {
-  return parse(phoneNumber)?.number ?? phoneNumber
+  return parse(phoneNumber).number?.number ?? phoneNumber
 }
 
 /** The country that a number belongs to (ISO 3166-1 alpha-2); undefined where it has none, or several share its code. */
 export function countryOf (phoneNumber: string): string | undefined {
-  return parse(phoneNumber)?.country
+  return parse(phoneNumber).number?.country
 }
 
 /** Whether a number, in E.164 or as it is written in the country of the other one, is dialled as that one. */
 export function areOneNumber (written: string, phoneNumber: string): boolean {
-  const number = parse(phoneNumber)
-  return (parse(written, number?.country)?.number ?? written) === (number?.number ?? phoneNumber)
+  const { number } = parse(phoneNumber)
+  return (parse(written, number?.country).number?.number ?? written) === (number?.number ?? phoneNumber)
 }
 
 /**
@@ -67,7 +83,8 @@ export function areOneNumber (written: string, phoneNumber: string): boolean {
  * ({@link dialled}); a warning says where it is not the written one. `number` is there if it is possible.
  */
 export function checkPhoneNumber (phoneNumber: string, path: string): Findings & { number?: Library.PhoneNumber } {
-  const number = parse(phoneNumber)
+  const parsed = parse(phoneNumber)
+  const { number } = parsed
   if (number === undefined) {
     return {
       problems: [{
@@ -86,7 +103,7 @@ export function checkPhoneNumber (phoneNumber: string, path: string): Findings &
         message: `${phoneNumber} is dialled as ${number.number}, and is sent as that.`
       }],
       // Numbering plans change often: a number that our copy does not have may exist.
-      ...number.isValid()
+      ...parsed.isValid
         ? []
         : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }]
     ]
@@ -107,7 +124,7 @@ const textless: Partial<Record<Library.PhoneNumberType, string>> = {
 export function checkTakesTexts (number: Library.PhoneNumber, path: string): Findings {
   const kind = textless[number.getType() ?? 'MOBILE']
   if (kind === undefined) return {}
-  const mobile = number.countryCallingCode === '54' ? parse(`+549${number.nationalNumber}`) : undefined
+  const mobile = number.countryCallingCode === '54' ? parse(`+549${number.nationalNumber}`).number : undefined
   const meant = mobile?.getType() === 'MOBILE' ? ` If it is a mobile phone, write ${mobile.number}.` : ''
   return { warnings: [{ path, code: 'no_mobile_number', message: `${number.number} is ${kind}, where a text may not arrive.${meant}` }] }
 }
