@@ -97,7 +97,8 @@ const migrations: Migrations = {
   '178-step-marks': () => import('./migrations/178-step-marks.ts'),
   '180-cancelled-dispatches': () => import('./migrations/180-cancelled-dispatches.ts'),
   '184-template-languages': () => import('./migrations/184-template-languages.ts'),
-  '186-step-errors': () => import('./migrations/186-step-errors.ts')
+  '186-step-errors': () => import('./migrations/186-step-errors.ts'),
+  '188-budgets-in-use': () => import('./migrations/188-budgets-in-use.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */
