@@ -404,7 +404,7 @@ await t.test('who answers STOP gets no text message any more, START lifts that a
   t.same(await reasons(), [`${other} manual`], 'what the company has written down stays')
 })
 
-await t.test('of a channel through which a company has suppressed nobody, a process asks the database once; what others add is seen', async (t) => {
+await t.test('a process asks once for the channels in which a company suppresses nobody, and sees what others add', async (t) => {
   const { companyId, admin } = await service.company('asking')
   const database = service.app.get('database')
   let reads = 0
