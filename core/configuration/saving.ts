@@ -10,7 +10,7 @@ import { configurationFor, formsOfOthers } from './serving.ts'
 import type { Registration, Subscribing, ToRegister } from './subscribing.ts'
 import { vaultOf } from './vault.ts'
 
-/** What a configuration is saved with. */
+/** The dependencies of saving a configuration. */
 export type SavingNeeds = {
   configurations: Pick<Configurations, 'edit'>
   guard: Pick<Guard, 'check'>
@@ -58,7 +58,7 @@ export async function saveConfiguration (needs: SavingNeeds, desired: Configurat
   return saved
 }
 
-/** What was done before the transaction. */
+/** The results of the work before the transaction. */
 type First = { author: AuditAuthor, isProved: boolean, made: Made | undefined }
 
 /** Stores the configuration in one transaction. Throws what has to come first, and `validation_failed` for what is wrong. */

@@ -21,7 +21,7 @@ export type Suggestions = (owner: Owner, code: string, unsaved: Unsaved) => Prom
 
 type Options = OwnCalls & { configurations: Pick<Configurations, 'latest'>, host: Host, keyring: Keyring }
 
-/** What a vendor suggests for a setting, and when it said so. */
+/** The values that a vendor suggests for a setting, and when it was asked. */
 type Known = { suggested: Suggested, at: Date }
 
 /** Milliseconds. */

@@ -25,7 +25,7 @@ export async function openKeyring ({ environment, dataDirectory, masterKey, mast
   return createKeyring(key, previous)
 }
 
-/** Fewest different byte values in a key of 32 random bytes. A key with fewer was made up by a person. */
+/** The fewest different bytes in 32 random ones. A key with fewer was made up by a person. */
 const fewestDistinctBytes = 20
 
 /** The file of the development master key, in the data directory. */

@@ -25,7 +25,7 @@ export type ClientOptions = {
   headers?: Headings
 }
 
-/** What a single call may say besides its parameters. */
+/** The options of a single call. */
 export type CallOptions = Pick<ClientOptions, 'retries' | 'timeout' | 'headers'> & {
   /** In the place of one that the client makes. */
   idempotencyKey?: string

@@ -9,7 +9,7 @@ export type Observations = {
   request: { method: string, route: string, status: number, seconds: number }
   /** A provider's call that dispatches something has ended. */
   attempt: { service: string, provider: string, outcome: string, seconds: number }
-  /** What came of a step was recorded. `provider`: none where the service needs none. */
+  /** The outcome of a step was recorded. `provider`: `none` where the service needs none. */
   step: { service: string, provider: string, outcome: string }
   /** A dispatch has ended, or waits for a person or for the end of a doubt. `service`: the first of its chain. */
   dispatch: { service: string, status: string }

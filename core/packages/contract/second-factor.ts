@@ -11,10 +11,10 @@ export const Code = Type.String({
   examples: ['492039']
 })
 
-/** What a login sends besides the password. */
+/** The second factor that a login sends beside the password. */
 export const LoginCode = Type.Optional(Code)
 
-/** What a user has of a second factor. */
+/** The state of a user's second factor. */
 export const SecondFactorView = Type.Object({
   enabled: Type.Boolean({ description: 'The password alone does not sign the user in.' }),
   required: Type.Boolean({ description: 'The company demands a second factor.' }),

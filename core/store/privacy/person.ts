@@ -78,7 +78,7 @@ function numberPattern (number: string): string {
 const ofOurs = ['channel', 'country', 'currency', 'error', 'kind', 'language', 'method', 'outcome', 'provider', 'providerName', 'role',
   'service', 'state', 'status', 'type', '\\w+_(?:by|code|status|type)', 'contentType', 'deliveryStatus', 'documentType'].join('|')
 
-/** A whole text: of a column, or within JSON, also where that stands in a text of JSON. It is the name of no field. */
+/** Matches the reference as a whole text: of a column, of JSON, or of JSON within a text of JSON. Names of fields do not count. */
 function referencePattern (reference: string): string {
   const text = literal(JSON.stringify(reference).slice(1, -1))
   return `(?:^|(?<!"(?:${ofOurs})\\\\?" ?: ?\\\\?)")${text}(?:$|\\\\?"(?! ?:))`

@@ -26,7 +26,7 @@ export const frenchReasons: Readonly<Record<string, string>> = {
   'The mail could not be sent.': 'L’e-mail n’a pas pu être envoyé.',
   'There is no chat.': 'Aucune messagerie n’est réglée.',
 
-  // Of a provider that a step has, or has not.
+  // Reasons why a step has a provider, or has another one.
   'It stands in for the chosen provider, which has no test environment, because the request is a test.':
     'Il remplace le fournisseur choisi, qui n’a pas d’environnement de test, car la demande est un test.',
   'The request names it.': 'La demande le nomme.',

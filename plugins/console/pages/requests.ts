@@ -48,7 +48,7 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 
 type Listed = { data: readonly RequestView[], nextCursor: string | null, counted: readonly LogCountView[] }
 
-/** What the log has not kept. */
+/** A notice that says how many requests the log has not kept. */
 function countedNotice (words: Words, counted: readonly LogCountView[]): Html {
   const n = counted.filter(({ log }) => log === 'requests').reduce((sum, { count }) => sum + count, 0)
   return n === 0 ? html`` : notice('warn', html`<p>${fill(words.requestsCounted, { n })}</p>`)

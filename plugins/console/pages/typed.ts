@@ -32,7 +32,7 @@ function isWithin (path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}/`)
 }
 
-/** What is said of the value at a path. */
+/** The sentences about the value at a path. */
 export function wrongOf (words: Words, typed: Typed | undefined, path: string): Html[] {
   const sentences = (typed?.error.details ?? []).filter((detail) => isWithin(detail.path, path)).map((detail) => sentenceOf(words, detail))
   // Several items of a list may lack the same.

@@ -11,7 +11,7 @@ import type { LinkMail, NoticedChange } from './link-mail.ts'
  * noted with its entry of the audit log.
  */
 export type Notices = {
-  /** What the actor is told, the newest first: at most 20. */
+  /** The notices of the actor, the newest first: at most 20. */
   list: (actor: Actor) => Promise<NoticeView[]>
   /**
    * Mails what waits, to each address once, in the language of its person; nothing where nobody mails links. Whatever happens in between,

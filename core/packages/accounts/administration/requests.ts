@@ -16,7 +16,7 @@ export async function readRequestLog (
 /** The most counts that are read. */
 const maxCounts = 100
 
-/** What the logs have not kept of a company, the newest first. */
+/** How many requests of a company the logs have not kept, the newest first. */
 export async function readLogCounts (database: Database, companyId: number): Promise<LogCountView[]> {
   return (await listLogCounts(database, companyId, maxCounts)).map(({ log, hour, subject, result, count }) => ({
     log: log === 'exchanges' ? log : 'requests',

@@ -54,7 +54,7 @@ export type Sessions = SignIns & {
  */
 export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: boolean } }
 
-/** What a person proves with that they sit at their session. */
+/** The password, code or answer with which a person proves that they sit at their session. */
 export type SessionProof = ProofBody | Answered
 
 /** Most sessions of one user; a further one ends the oldest. */

@@ -13,7 +13,7 @@ import { checkOf, kindsOf, offeredOf, type Question, type Verification } from '.
 /** Where a person signs in from, and the language that they read there, where that is known. */
 export type SessionClient = { address: string, browser: string, language?: MailLanguage }
 
-/** What a browser has answered for a kind of verification. */
+/** The answer of a browser to a kind of verification. */
 export type Answered = { kind: string, answer: string }
 
 /** The secret of a session that has begun, or of a sign-in that waits for the second factor: known to the browser alone. */

@@ -10,7 +10,7 @@ const returned = ['notice_id', 'notices.company_id', 'notices.email', 'action', 
 
 export type NoticeRow = Pick<Selectable<Tables['notices']>, typeof listed[number]>
 
-/** What the audit log has of a change. */
+/** A change as the audit log records it. */
 type Change = {
   companyId: number
   action: string

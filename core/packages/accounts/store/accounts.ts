@@ -37,7 +37,7 @@ async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', v
   }))
 }
 
-/** What the rows of a user and their company say of the person. */
+/** The facts about a person in the rows of the user and of the company. */
 export type PersonRow =
   & Pick<Selectable<Tables['users']>, 'user_id' | 'company_id' | 'email' | 'role' | 'services' | 'second_factor_at'>
   & Pick<Selectable<Tables['companies']>, 'addresses' | 'second_factor_required'>

@@ -7,7 +7,7 @@ export type RetentionRule = { companyId: number, days: number, services: readonl
 
 const unset: Retention = { days: null, services: {} }
 
-/** What a company has set. */
+/** The days for which a company keeps its data, where it has set them. */
 export async function readRetention (queries: CompanyQueries, companyId: number): Promise<Retention> {
   const row = await queries.selectFrom('retentions').select(['days', 'services']).where('company_id', '=', companyId).executeTakeFirst()
   return row ?? unset

@@ -9,7 +9,7 @@ type Counts = Readonly<Record<string, number>> & { total: number }
 export type Batch = { batchId: string, status: string, counts: Counts, problem?: { error?: string, message: string } }
 type Row = { row: number, id?: string, status: string, dispatchId?: string, problem?: { message: string } }
 
-/** What a run needs of the API. */
+/** The operations of the API that a run uses. */
 export type BatchApi = {
   take: (upload: Upload, options: object) => Promise<Batch>
   read: (id: string) => Promise<Batch>

@@ -66,7 +66,7 @@ function sentenceOf (url: string, status: number, message: unknown): string {
   return typeof message === 'string' ? message : `${url} answered ${String(status)}, and nothing of the protocol: is it a service?`
 }
 
-/** What the protocol says of a message in headers. */
+/** The headers that the protocol adds to a message. */
 function headersOf ({ method, params }: Message, agreed: string | undefined): Record<string, string> {
   const own = (params?.['_meta'] as Record<string, unknown> | undefined)?.[versionIn]
   const version = typeof own === 'string' ? own : agreed

@@ -1,6 +1,6 @@
 import { type CallError, isCallError } from '../errors.ts'
 
-/** What was typed is not what the command takes. */
+/** The words or options of the command line are wrong. */
 export class UsageError extends Error {}
 
 /** What is told of an error, to people or to programs, and the exit code. */

@@ -144,7 +144,7 @@ function subjectOf ({ data }: CallbackBody): string {
   return dispatchId === undefined ? `company ${String(companyId ?? '')}` : `${dispatchId}${status === undefined ? '' : ` ${status}`}`
 }
 
-/** The document of the API, as far as it has callbacks with their examples, and paths. */
+/** The parts of the OpenAPI document that are used: the paths, and the callbacks with their examples. */
 export type CallbackDocument = { paths: Readonly<Record<string, unknown>>, webhooks: Readonly<Record<string, unknown>> }
 
 /** An event of a type as the documentation of the service shows it, at this time; undefined for a type that there is not. */

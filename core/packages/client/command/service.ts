@@ -7,7 +7,7 @@ import type { Json } from './words.ts'
 
 type Page = { data: Json[], nextCursor: string | null }
 type List = PromiseLike<Page> & AsyncIterable<Json>
-/** What the command asks of a service. */
+/** The operations of a service that the command uses. */
 export type Api = {
   api: {
     list: (options: object) => List

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Terminal } from './bar.ts'
 import type { Vocabulary } from './types.ts'
 
-/** What a run reads and writes. */
+/** The streams, files and variables that a run reads and writes. */
 export type Surroundings = {
   env: Readonly<Record<string, string | undefined>>
   input: Readable & { isTTY?: boolean }

@@ -50,7 +50,7 @@ function resolved ({ $ref, allOf = [], ...more }: JsonSchema, vocabulary: Vocabu
   return [...parts.map((part) => resolved(part, vocabulary, root)), more].reduce((one, other) => merged(one, other, vocabulary, root))
 }
 
-/** What a reference leads to; a schema that says nothing where that is not known. */
+/** The schema to which a reference leads; an empty one where it is not known. */
 function referred ($ref: string, vocabulary: Vocabulary, root: JsonSchema): JsonSchema {
   const [address = '', pointer = ''] = $ref.split('#')
   const found = pointer.split('/').slice(1).reduce<unknown>((part, token) => (part as Record<string, unknown> | undefined)?.[token],

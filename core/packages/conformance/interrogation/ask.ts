@@ -5,7 +5,7 @@ import type { ProviderUnderTest } from '../run/subject.ts'
 import { type Base, type Change, endOf, requestsOf, type Trial, tried } from '../values/trial.ts'
 import { type Facts, factsOf } from './facts.ts'
 
-/** What is changed in a dispatch besides its request. */
+/** The changes of a dispatch besides its request. */
 export type Circumstances = Partial<Pick<Base['prepared']['call'], 'settings' | 'sandbox' | 'exchange' | 'idempotencyKey'>>
 
 /**

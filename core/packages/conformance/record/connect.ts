@@ -65,7 +65,7 @@ const callbackPath = '/callback'
 async function awaitBrowser (port: number) {
   const state = randomBytes(32).toString('base64url')
   const back = Promise.withResolvers<{ code: string, query: Readonly<Record<string, string>> }>()
-  // Whoever gives up before the browser comes has closed the server.
+  // Nobody waits for the browser any more where the server was closed.
   back.promise.catch(() => undefined)
   const server = createServer((request, response) => {
     // Whatever runs on this machine may ask, for "//" too, which is no URL.

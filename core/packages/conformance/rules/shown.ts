@@ -4,7 +4,7 @@ import { type Case, judged } from '../report.ts'
 import type { Prepared } from '../run/prepare.ts'
 import type { ProviderUnderTest } from '../run/subject.ts'
 
-/** An accepted dispatch, and whether the vendor was told a text in it. */
+/** An accepted dispatch. `tells`: whether its requests to the vendor contain a text. */
 type Sent = { request: JsonObject, tells: (text: string) => boolean }
 
 /** What a provider may declare, and how a dispatch shows that it can do it. */

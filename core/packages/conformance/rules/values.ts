@@ -177,7 +177,7 @@ function partFaults (part: Part, spellings: Spellings, leaves: readonly Leaf[], 
   return [`${what} does not reach the vendor${now.length === 0 ? '' : `, which gets ${now.slice(0, 3).join(', ')}`}. ${advice(part)}`]
 }
 
-/** What is to be done about it. */
+/** The advice for the provider's author. */
 function advice ({ kind }: Part): string {
   const advices: Readonly<Record<Part['kind'], string>> = {
     text: 'Hand it to the host as it is, or refuse what the vendor does not take in "limits" or "check".',

@@ -4,7 +4,7 @@ import type { ConformanceRule } from '../report.ts'
 /** What the kit does at a moment: the rules that it checks, and, where code of the provider was called last, what was called. */
 export type KitStep = { rules: readonly ConformanceRule[], call?: string }
 
-/** Tells each step before it is made. */
+/** Hears of each step of the kit before it runs. */
 export type Progress = {
   /** These rules are checked from now on. */
   check: (...rules: readonly ConformanceRule[]) => void

@@ -28,7 +28,7 @@ export type FixtureCall = ExchangeScript & {
   mail?: MailExchange
   settings: JsonObject
   requestSettings: JsonObject
-  /** What the vendor has said of the account that is connected. */
+  /** The facts that the vendor has told about the connected account. */
   facts?: Readonly<Record<string, string>>
   /** The access token of that account, where it is a real one. */
   token?: string
@@ -39,7 +39,7 @@ export type FixtureCall = ExchangeScript & {
   reference: string
   idempotencyKey: string
   documents: ReadonlyMap<string, Buffer>
-  /** What the provider has stored before. */
+  /** The state that the provider has stored before. */
   remembered?: JsonObject
   state?: State
   /** The clock, where it is not the kit's. */

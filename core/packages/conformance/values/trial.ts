@@ -15,7 +15,7 @@ export type Change = { place: Place, value: Json }
 /** A request with other values, as the provider gets it, and the changes that a validation lets through. */
 export type Trial = FixtureRequest & { requestSettings: JsonObject, changes: readonly Change[] }
 
-/** What a fixture asks, in which values are changed. */
+/** The request of a fixture, in which values are changed. */
 export type Base = { installed: InstalledProvider, prepared: Prepared, service: ProvidedName, asked: Requested }
 
 /** A fixture of an accepted first call; undefined for any other one. */

@@ -19,11 +19,11 @@ export type DispatchRequest = {
   schedule?: RequestedSchedule
   /** One for each of its services, in their order. */
   steps: readonly RequestStep[]
-  /** What is done once an event of the dispatch has come. */
+  /** A step that is done once an event of the dispatch has come. */
   deferred: readonly RequestStep[]
 }
 
-/** What the request says of a step. */
+/** The members of a request that belong to a step. */
 export type RequestStep = {
   service: ServiceName
   /** The service's own fields. */

@@ -47,7 +47,7 @@ export function compileKeyValues (source: KeyValues, site: CompileContext): Reso
   }
 }
 
-/** Runs cut at their line breaks. */
+/** Cuts runs at their line breaks. */
 export function splitLines (runs: readonly TextRun[]): TextRun[][] {
   const lines: TextRun[][] = [[]]
   for (const run of runs) {

@@ -17,7 +17,7 @@ export type Loop = { each: string, as: string }
  */
 const limits = { depth: 4, looks: 4_000, fields: 120 } as const
 
-/** What is left of the looks. */
+/** The number of nodes that may still be looked at. */
 type Budget = { left: number }
 
 /** The fields of the data that a block may show, in the order of the schema; those of the loops around it before the others. */

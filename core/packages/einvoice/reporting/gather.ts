@@ -366,7 +366,7 @@ function sum (amounts: readonly Decimal[]): Decimal {
   return amounts.reduce((so, amount) => so.add(amount), zero)
 }
 
-/** What is there. */
+/** The values that are there. */
 function present<Name extends string> (given: Readonly<Record<Name, string | undefined>>): Partial<Record<Name, string>> {
   const found: Partial<Record<Name, string>> = {}
   for (const name in given) {

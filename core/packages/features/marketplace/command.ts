@@ -228,7 +228,7 @@ function companiesIn (words: readonly string[]): number[] | null {
   return ids
 }
 
-/** The change that is weighed, by its word. */
+/** Reads which change is to be weighed from the words of the command. */
 function askedIn ([change = '', ...companies]: readonly string[], { version }: Values): RequestedChange {
   if (change === 'offer') return { change, companies: companiesIn(companies) }
   if (companies.length > 0) throw new Error(usage)

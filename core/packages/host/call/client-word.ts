@@ -1,7 +1,7 @@
 import type { ErrorWord } from '@dispatch/contract'
 import type { ProviderErrorWord } from '@dispatch/vendor-io/outcome'
 
-/** The error word of a client for that of a provider. Which requests the vendor would take now is no matter of the client's. */
+/** The error word that a client gets for that of a provider. Clients are not told which other requests the vendor would accept. */
 export function clientWord (word: ProviderErrorWord): ErrorWord {
   return word === 'recipient_unavailable' ? 'provider_unavailable' : word
 }

@@ -61,7 +61,7 @@ export async function readEvent (
   }
 }
 
-/** What identifies the event and its dispatch is treated as the id was that the dispatch has kept. */
+/** Removes secrets. The ids of the event and of its dispatch are redacted as the id in the dispatch was, so that they still match. */
 function redacted (read: ReadEvent, redact: Redactor): ReadEvent {
   if (!read.ok) return { ok: false, reason: redact.text(read.reason) }
   const withoutSecrets = ({ remoteId, type, eventId, ...facts }: EventReading): EventReading => ({

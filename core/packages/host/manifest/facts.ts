@@ -29,7 +29,7 @@ export const FactsSchema = Type.Unsafe<Record<string, Fact>>(Type.Record(Type.St
 /** The parameters of the redirect that are the host's (RFC 6749, 4.1.2). */
 const ofTheHost = ['code', 'state', 'error', 'error_description']
 
-/** A text that no vendor says: a pattern that takes it bounds nothing. */
+/** A text that no vendor sends: a pattern that matches it permits anything. */
 const anything = 'https://b6b3ce6c.invalid/../?a=b#c d@e'
 
 /** The problems of declared facts beyond their shape. `settings` are the names of the settings, beside which facts are named. */

@@ -3,7 +3,7 @@ import { amountDueOf, type EInvoiceFormat, type Reading, type SellerCode, seller
   writeStatus } from '@dispatch/einvoice'
 import type { SaidLater, Sayings } from '../service.ts'
 
-/** Of what has ended otherwise, nothing more is said. */
+/** The states of an invoice after which its seller reports nothing more. */
 const ended: ReadonlySet<string | null> = new Set(['rejected', 'void', 'uncollectible'])
 
 /** What a seller says of an e-invoice to the French platforms. */

@@ -59,7 +59,7 @@ async function* exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Bu
   if (left !== 0) throw new Error(`The document ${id} is not ${size} bytes long.`)
 }
 
-/** The bytes of a part. What comes before it is read, too, and what comes after is not. */
+/** The bytes of a part. The stream is read from its beginning, and no further than the end of the part. */
 async function* within (
   { part: { id, size }, from, to }: { part: DocumentHandle, from: number, to: number },
   content: AsyncIterable<Buffer>

@@ -2,7 +2,7 @@ import { isRecord, type Json, type JsonObject, listOf } from '@dispatch/common'
 import { parseXml } from '../http/xml.ts'
 import { participantScheme } from './name.ts'
 
-/** What SMPs tell is not in the form that Peppol specifies. */
+/** The answer of an SMP has not the form that Peppol specifies. */
 export class NotReadable extends Error {
   override name = 'NotReadable'
 }

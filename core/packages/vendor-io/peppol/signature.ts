@@ -9,7 +9,7 @@ export class NotSigned extends Error {
   override name = 'NotSigned'
 }
 
-/** What signed documents may be made with. All else is refused, SHA-1 and secrets that both sides share above all. */
+/** The algorithms that a signed document may use. Others are refused, such as SHA-1 and shared secrets. */
 const permitted = {
   signatures: ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512'],
   digests: ['http://www.w3.org/2001/04/xmlenc#sha256', 'http://www.w3.org/2001/04/xmlenc#sha512'],

@@ -37,7 +37,7 @@ export function createSmtp (options: SmtpOptions): Smtp {
   }
 }
 
-/** What is done with a mail server. `unsafe`: a second time would do more. */
+/** An exchange with a mail server. `unsafe`: it must not be repeated, because a second mail would be sent. */
 type Task = { noted: Partial<Line>, unsafe: boolean, prepare?: () => void }
 
 async function perform<Result> (

@@ -25,7 +25,7 @@ export function followChanges (): void {
     source.addEventListener('open', () => place.querySelector('span')?.toggleAttribute('hidden', false))
     source.addEventListener('end', () => {
       stop()
-      // What comes last, such as a callback, comes a little later.
+      // Callbacks are recorded a little after the end, so the page is read once more.
       setTimeout(() => void refresh(page).then(begin), 3_000)
     })
     source.addEventListener('error', () => {

@@ -26,7 +26,7 @@ export function alertIn (body: URLSearchParams, language: string): object {
   }
 }
 
-/** What the numbers of a kind are, where nobody has typed. */
+/** The numbers of a kind before somebody has typed others. */
 const usual: Readonly<Record<AlertKind, Partial<Record<typeof numbers[number], number>>>> = {
   failures: { percent: 20, least: 10, minutes: 60 },
   provider_unavailable: { least: 3, minutes: 60 },
@@ -39,10 +39,10 @@ const usualValues: Readonly<Record<string, string>> = Object.fromEntries(
   alertKinds.flatMap((kind) => Object.entries(valuesIn(kind, usual[kind])))
 )
 
-/** What the form of a new alert shows: it tells whoever sets it. */
+/** The form of a new alert: it notifies the user who creates it. */
 export const newValues = (email: string): URLSearchParams => new URLSearchParams({ kind: 'failures', emails: email, ...usualValues })
 
-/** What the form of an alert shows. */
+/** The values of the form of an alert. */
 export function valuesOf (alert: AlertView): URLSearchParams {
   const { name, kind, service, provider, emails, callback, chat } = alert
   const { percent, least, minutes, credits } = alert
@@ -113,7 +113,7 @@ export function alertForm (words: Words, action: string, { values, providers, ho
   }<div class="actions"><button>${words.alertSave}</button></div></form>`
 }
 
-/** What a number means for a kind. */
+/** The meaning of a number, by kind. */
 export function numberLabel (words: Words, kind: AlertKind, name: typeof numbers[number]): string {
   if (name === 'least' && kind === 'provider_unavailable') return words.alert_leastCalls
   if (name === 'minutes' && (kind === 'callbacks_failing' || kind === 'doubt')) return words.alert_minutesLong

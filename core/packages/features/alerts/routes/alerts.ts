@@ -7,7 +7,7 @@ import type { Alerts } from '../service/alerts.ts'
 const tags = ['Alerts']
 type Named = { Params: { id: string } }
 
-/** What a company wants to be told of. */
+/** Routes of alerts: which conditions a company is notified of. */
 export const routes: FastifyPluginCallbackTypebox<{ alerts: Alerts }> = (app, { alerts }, done) => {
   app.get('/api/v1/alerts', {
     config: { errors: [] },

@@ -227,7 +227,7 @@ const notOwn = 'This is the address of no user of the company, nor within its do
 const problem = (path: string, code: string, message: string): Problem => ({ path, code, message })
 const missing = (path: string, name: string): Problem => problem(path, 'required', `The field "${name}" is required.`)
 
-/** What a condition lacks, and what does not belong to its kind. */
+/** The problems of a condition: missing fields, and fields of another kind. */
 function conditionProblems (body: AlertBody): Problem[] {
   const { numbers: needed, filtered } = factsOf[body.kind]
   const strange = [...numbers.filter((name) => !needed.includes(name)), ...filtered ? [] : filters]

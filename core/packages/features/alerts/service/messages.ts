@@ -26,7 +26,7 @@ type Options = {
   now: () => Date
 }
 
-/** What the address of a chat is sealed for. */
+/** The context under which the address of a chat is sealed. */
 export const chatContext = (companyId: number): string => `${companyId}|alert-chat`
 
 /** Sends the messages of alerts by mail and to chats. Answers why one could not be sent. */

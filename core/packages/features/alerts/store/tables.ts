@@ -5,7 +5,7 @@ import type { AlertBody, AlertKind } from '../contract/alerts.ts'
 
 /** When it is met, as it is asked for. */
 export type Condition = Pick<AlertBody, 'percent' | 'least' | 'minutes' | 'credits' | 'service' | 'provider'>
-/** What a look has found: how many, of how many, and of whom. */
+/** The result of a check: how many, of how many, and of whom. */
 export type Facts = { value: number, count?: number, providers?: readonly string[] }
 export type AlertEvent = 'began' | 'ended'
 export type Way = 'mail' | 'chat'

@@ -21,10 +21,10 @@ type Needs = {
   now: () => Date
 }
 
-/** What the desk needs, and the rules of each company. */
+/** The dependencies of the desk, with the rules of each company. */
 type Desk = Needs & { policies: ReturnType<typeof createPolicies> }
 
-/** What the way of a request asks about approvals. */
+/** The questions of the pipeline about approvals. */
 export function createApprovalDesk (needs: Needs): ApprovalDesk {
   const { database, freshness, now } = needs
   const desk: Desk = { ...needs, policies: createPolicies(database, freshness) }

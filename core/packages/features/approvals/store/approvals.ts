@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { maxWaiting } from '../contract/approvals.ts'
 import { type ApprovalRow, type StoredCommand, type StoredFacts, type StoredRule, type Tables, tablesOf } from './tables.ts'
 
-/** What is shown of a list. */
+/** The most approvals that a list shows. */
 const maxListed = 100
 
 /** Seconds after which another process goes on with what one has begun to send. */
@@ -333,7 +333,7 @@ export async function dispatchUnder (database: Database, companyId: number, key:
   return row?.dispatch_id
 }
 
-/** What has waited too long. */
+/** Lists the approvals that have waited too long. */
 export async function listExpired ({ owner }: Database, at: Date): Promise<ApprovalRef[]> {
   return owner.$extendTables<Tables>().selectFrom('approvals').select(['company_id as companyId', 'approval_id as approvalId'])
     .where('status', '=', 'waiting').where('expires_at', '<=', at).orderBy('worked_at').limit(100).execute()

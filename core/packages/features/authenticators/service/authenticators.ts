@@ -69,7 +69,7 @@ export function createAuthenticators ({ database, keyring, now }: Options): Auth
   }
 }
 
-/** What the secret of an app is sealed for. */
+/** The context under which the secret of an app is sealed. */
 const contextOf = ({ companyId, userId }: UserRef): string => `${companyId}|second factor|${userId}`
 
 /** Throws `forbidden` during an impersonation: it would give the user a second factor that they do not have. */

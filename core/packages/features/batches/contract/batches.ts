@@ -33,7 +33,7 @@ export const BatchListQuery = Type.Object({
   test: Type.Optional(Type.Boolean({ description: 'Only tests, or none; since version 1.1.0.' }))
 }, closed)
 
-/** What a cell of a CSV file is in JSON. */
+/** The JSON type of a cell of a CSV file. */
 export const cellTypes = ['text', 'number', 'boolean', 'json'] as const
 
 /** Where the cells of a column stand in the body of a dispatch. */

@@ -18,7 +18,7 @@ const maxParts = 2_100
 const shownRows = 3
 const tooLarge = 'A file has 8 MiB at most here; the API takes 256 MiB.'
 
-/** What is said of a batch before it is taken. `file`: base64. */
+/** The form of a new batch. `file`: base64. */
 type Draft = { service: string, template: string, name: string, file: string, common: string, key: string }
 
 /** Where the cells of columns stand, in the order of the columns. */

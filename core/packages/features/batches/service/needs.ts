@@ -3,7 +3,7 @@ import type { Log } from '@dispatch/common'
 import type { Outbox, Pipeline, PipelineJobs } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 
-/** What the work on batches uses of the service. */
+/** The dependencies of the work on batches. */
 export type Needs = {
   accounts: Accounts
   config: { concurrency: number, retentionDays: number }

@@ -56,7 +56,7 @@ export function rowOfJson (number: number, json: Buffer): ReadRow {
   }
 }
 
-/** What is kept of a row that was checked. */
+/** The facts that are kept of a checked row. */
 export function factsOf ({ answer: { plan, recipient: answered }, asked: requested }: CheckedRow): RowFacts {
   const prices: Record<string, number> = {}
   for (const { service, credits, on } of plan) if (on === undefined) prices[service] = (prices[service] ?? 0) + credits

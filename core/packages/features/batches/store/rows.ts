@@ -132,7 +132,7 @@ export async function openRows (
   return { common, rows: opened }
 }
 
-/** What has become of a row. */
+/** A change of the state of a row. */
 export type RowChange = {
   number: number
   from: RowState

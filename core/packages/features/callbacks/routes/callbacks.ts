@@ -5,7 +5,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import type { Callbacks } from '../service/callbacks.ts'
 import type { Signing } from '../service/signing.ts'
 
-/** What the routes work with. */
+/** The dependencies of the routes. */
 export type CallbackNeeds = { database: Database, callbacks: Callbacks, signing: Pick<Signing, 'list' | 'rotate'> }
 
 /** What a company is told about its dispatches and itself, and the secret that proves it. */

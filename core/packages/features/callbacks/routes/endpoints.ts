@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Callbacks, maxResent } from '../service/callbacks.ts'
 import { type CallbackEndpoints, maxEndpoints } from '../service/endpoints.ts'
 
-/** What the routes work with. */
+/** The dependencies of the routes. */
 export type EndpointNeeds = { endpoints: CallbackEndpoints, callbacks: Callbacks }
 type ById = { Params: { id: string } }
 

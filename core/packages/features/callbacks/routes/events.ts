@@ -8,7 +8,7 @@ import type { FollowFeed } from '../service/feeds.ts'
 
 const tags = ['Callbacks']
 
-/** What the routes work with. */
+/** The dependencies of the routes. */
 export type EventNeeds = { changes: Changes, database: Database, feeds: FollowFeed }
 
 /** What callbacks would tell a company. */

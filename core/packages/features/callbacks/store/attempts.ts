@@ -128,9 +128,9 @@ export async function settleCallback (
     if (endpointId === null) return recordAttempt(queries, attempt, { ...end, now: database.now })
     const delivered = end.outcome === 'delivered'
     const isDue = !delivered && await isNotificationDue(database, queries, { companyId, endpointId })
-    // Before any endpoint, as whoever tells a company of something does.
+    // Credits are locked before endpoints, in the order in which every notification locks them.
     if (isDue) await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
-    // Then the endpoint, as whoever disables it locks it before its callbacks.
+    // The endpoint is locked before its callbacks, as it is where somebody disables it.
     await sql`update callback_endpoints set failing_since = ${delivered ? null : database.now}, warned_at = null
       where company_id = ${companyId} and endpoint_id = ${endpointId} and (failing_since is null) = ${!delivered}`.execute(queries)
     const failing = isDue ? await noteFailing(database, queries, { companyId, endpointId }) : undefined

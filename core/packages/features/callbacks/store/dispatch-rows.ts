@@ -4,7 +4,7 @@ import type { Database, OwnerQueries } from '@dispatch/database'
 import { openText, sealedEvent } from '@dispatch/tables'
 import { type RawBuilder, sql } from 'kysely'
 
-/** Callbacks of dispatches, and what the feeds of companies have of them. */
+/** The callbacks of dispatches, and their events in the feeds of companies. */
 export const dispatchRows: DispatchRows = {
   mark: sql`(select count(*) + sum(attempts) from outbox where endpoint_id is null and outbox.dispatch_id = dispatches.dispatch_id)`,
 

@@ -6,7 +6,7 @@ import { columns, type SigningSecret, type Tables } from './tables.ts'
 /** An endpoint of a company that is not removed. */
 export type EndpointRow = Selectable<Tables['callback_endpoints']>
 
-/** What a company decides of an endpoint. `types` null: all. */
+/** The settings of an endpoint. `types` null: all. */
 export type EndpointChoice = Pick<EndpointRow, 'name' | 'url' | 'types' | 'enabled'>
 
 /** What may be changed of one. `paused_until` null: it goes on. */

@@ -10,7 +10,7 @@ export type DeletionBody = Static<typeof DeletionBody>
 /** Where a company stands: it may be deleted, something is in the way, it is being deleted, or it is gone. */
 export const deletionStatuses = ['possible', 'impossible', 'running', 'finished'] as const
 
-/** What is in the way. */
+/** A reason why the company cannot be deleted now. */
 export const obstacles = ['platform', 'not_disabled', 'dispatches_under_way', 'credits_held'] as const
 export type Obstacle = typeof obstacles[number]
 

@@ -6,5 +6,5 @@ export const wordsOf = withWords({ en, fr })
 
 export const visitOf = visitWith(wordsOf)
 
-/** What a page knows of its reader. */
+/** The session of a reader of these pages, with the texts in their language. */
 export type Visit = ReturnType<typeof visitOf>

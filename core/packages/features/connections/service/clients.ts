@@ -30,7 +30,7 @@ export const clients = token<Clients>('connection-clients')
 
 type Options = { database: Database, keyring: Keyring, host: Host, redirectUri: (code: string) => string, now: () => Date }
 
-/** What the secret of a client is sealed for. */
+/** The context under which the secret of a client is sealed. */
 const contextOf = ({ code, sandbox }: Pick<OAuthApp, 'code' | 'sandbox'>): string => `oauth app|${code}|${String(sandbox)}`
 
 /**

@@ -2,7 +2,7 @@ import { type Fills, type Found, type Html, html, type Visit, withQuery, type Wo
 import type { ContactView, OwnDetails } from '../contract/contacts.ts'
 import { wordsOf } from './forms.ts'
 
-/** What the form of a request can be filled with. */
+/** The contacts and own details with which the form of a request can be filled. */
 export const fills: Fills = {
   async own ({ api }) {
     const { seller = {}, bankDetails = {} } = await api.read<OwnDetails>('/api/v1/company/details')

@@ -3,7 +3,7 @@ import { addSeconds, type Database } from '@dispatch/database'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 import type { DeviceGrantBody } from '../contract/device-logins.ts'
 
-/** What a person has granted. */
+/** The rights that a person has granted to a device. */
 export type GrantedKey = Omit<DeviceGrantBody, 'userCode'>
 
 type Tables = {

@@ -162,7 +162,7 @@ function mediaOf (part: Part, follow: (part: unknown) => Part): string[] {
   })
 }
 
-/** What a schema is, in one line of Markdown. */
+/** Describes a schema in one line of Markdown. */
 function typeOf (schema: Part): string {
   const { $ref, type, enum: values, const: only, items, anyOf, oneOf, allOf, additionalProperties, format } = schema
   if (typeof $ref === 'string') {

@@ -54,7 +54,7 @@ ${body}</tbody></table></div>\n`.markup
   return { markup: marked.parse(markdown, { async: false }) }
 }
 
-/** What a page says as plain text, in one line; its code is left out. */
+/** The text of a page in one line, without its code. */
 export function plainOf (markdown: string): string {
   return said(new Lexer({ gfm: true }).lex(markdown)).replaceAll(/\s+/g, ' ').trim()
 }

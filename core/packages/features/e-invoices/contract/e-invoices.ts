@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
 
-/** What is asked of a file. */
+/** The query of a request with a file. */
 export const ReadQuery = Type.Object({
   format: Type.Optional(
     Type.Enum(['json', 'html', 'pdf'], {

@@ -46,7 +46,7 @@ export const NewEReport = Type.Object({
 }, { ...closed, title: 'NewEReport', examples: [{ kind: 'transactions', day: '2026-10-14' }] })
 export type NewEReport = Static<typeof NewEReport>
 
-/** What has become of a report. */
+/** The states of a report. */
 export const reportStates = ['draft', 'sending', 'sent', 'accepted', 'refused', 'failed', 'uncertain', 'cancelled'] as const
 export type ReportState = typeof reportStates[number]
 

@@ -19,7 +19,7 @@ type Row = {
   paid: Date | null
 }
 
-/** Of what was said of a dispatch, the payments that the platform has. */
+/** The payments of a dispatch that the platform has received. */
 const said = sql`(
   select jsonb_agg(saying->'saying' order by place) from (
     select (array_agg(kind order by event_id desc))[1] as last, min(event_id) as place,

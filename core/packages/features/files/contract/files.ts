@@ -8,7 +8,7 @@ export const largestFile = 50 * 1024 * 1024
 /** The most files of a company. */
 export const maxFiles = 10_000
 
-/** What is asked of a file that is the body itself. */
+/** The query of an upload whose body is the file itself. */
 export const UploadQuery = Type.Object({
   filename: Type.Optional(
     Type.String({
@@ -47,7 +47,7 @@ export const FileView = Type.Object({
 })
 export type FileView = Static<typeof FileView>
 
-/** What is asked of one file. */
+/** The query of one file. */
 export const FileQuery = Type.Object({
   waiting: Type.Optional(Type.Boolean({ description: 'Counts what names it.' }))
 }, { additionalProperties: false })

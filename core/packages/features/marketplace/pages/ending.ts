@@ -3,7 +3,7 @@ import { type Confirmation, type ConfirmRequest, fill, html, notice, type Refusa
 import type { AdapterDetail, AdapterEffects } from '../contract/marketplace.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
-/** What may end what companies dispatch through an adapter. */
+/** The changes that may end the dispatches of companies through an adapter. */
 const endings = ['remove', 'disable', 'upgrade', 'rollback', 'offer'] as const
 type Ending = typeof endings[number]
 

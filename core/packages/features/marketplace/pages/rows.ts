@@ -24,7 +24,7 @@ export function rowsOf (words: Words, adapter: AdapterDetail): Row[] {
   ]
 }
 
-/** What the kit said of a version, and who says so. */
+/** The result of the kit for a version, and who reports it. */
 export function conformanceOf (words: Words, { status, passed = 0, by = '' }: Version['conformance']): string {
   return fill(wordFor(words, 'conformance', status), { n: passed, by })
 }

@@ -66,7 +66,7 @@ export function createCatalogs ({ database, places, transport, now }: {
     const jws = await openSource(source, fetch).readCatalog()
     // A catalog that names other keys for the next one is not signed with these itself.
     if (last?.digest === hash('sha256', jws)) return viewOf(source, last.catalog, now())
-    // Its serial belongs to the source: with other keys, too, nothing older comes back.
+    // The serial is kept by source: an older catalog is refused also where the keys have changed.
     const before = await readCatalog(database, source)
     const catalog = await openCatalog(jws, { keys, now: now(), ...(before !== undefined && { last: before }) })
     await keepCatalog(database, { source, configured: namesOf(place.keys), keys, serial: catalog.serial, jws, fetchedAt: now() })

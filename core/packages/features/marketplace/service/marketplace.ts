@@ -21,7 +21,7 @@ import { refuseStops, unservedBy, weigh, type Weighing } from './weighing.ts'
  * other one does by itself. All of it throws a DispatchError whose details have a word for what is wrong.
  */
 export type Marketplace = {
-  /** What is here and what the catalogs offer, by code. */
+  /** The installed adapters and those that the catalogs offer, by code. */
   list: () => Promise<KnownAdapter[]>
   find: (code: string) => Promise<KnownAdapter>
   /** What an operator is told of it besides: who runs it, and what stands in a package that is only in a catalog. */

@@ -62,7 +62,7 @@ export type KnownVersion = Pick<CatalogOffer, 'version' | 'integrity' | 'size' |
   publisher: string | null
   at: string
   vouched: boolean
-  /** What the keeper of a catalog has seen the kit say of these bytes. */
+  /** The result of the kit for these bytes, as the keeper of a catalog reports it. */
   attested?: Attestation | undefined
   taken?: PackageSummary
 }

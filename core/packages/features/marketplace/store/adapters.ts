@@ -176,7 +176,7 @@ export async function listUsedPackages ({ owner }: Database): Promise<string[]> 
   return rows.flatMap(({ integrity, previous }) => previous === null ? [integrity] : [integrity, previous])
 }
 
-/** What a row says is to run. */
+/** The desired version of an adapter, read from its row. */
 export function stateOf (row: Omit<Selectable<AdapterTables['adapters']>, 'changed_at'>): AdapterState {
   const { integrity, previous, enabled, companies, hosts, services } = row
   return { integrity, previous, enabled, companies, consent: { hosts, services } }

@@ -9,5 +9,5 @@ export type Words = ReturnType<typeof wordsOf>
 
 export const visitOf = visitWith(wordsOf)
 
-/** What a page knows of its reader. */
+/** The session of a reader of these pages, with the texts in their language. */
 export type Visit = ReturnType<typeof visitOf>

@@ -40,7 +40,7 @@ type Options = {
   now: () => Date
 }
 
-/** What the subject of an erasure is sealed for. */
+/** The context under which the subject of an erasure is sealed. */
 export const contextOf = (companyId: number, erasureId: string): string => `erasure|${companyId}|${erasureId}`
 
 /**

@@ -24,7 +24,7 @@ const Amount = Type.String({ pattern: '^[0-9]{1,12}([.][0-9]{1,2})?$', maxLength
 /** The codes of reasons that any of the statuses takes. */
 export const reasonCodes = [...new Set(reasons.flatMap(({ reasons }) => reasons))]
 
-/** What the buyer of an invoice says of it. */
+/** The answer of the buyer of an invoice. */
 export const AnswerBody = Type.Object({
   code: Code,
   at: Type.Optional(

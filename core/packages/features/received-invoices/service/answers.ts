@@ -152,7 +152,7 @@ export function createAnswers ({ database, files, invoiceReader, outbox, recepti
 
 type Message = { status: JsonObject, message: string }
 
-/** What is said, as the platform is handed it. */
+/** The answer to an invoice as the message that the platform gets. */
 function messageOf ({ format, data }: InvoiceFile, answer: Answer, { id, issued }: { id: string, issued: Date }): Message {
   const { status, problems } = buyerStatus(data, answer, {
     id,

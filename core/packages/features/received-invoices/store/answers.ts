@@ -4,7 +4,7 @@ import type { AnswerState } from '../contract/received-invoices.ts'
 import type { InvoiceRef } from './invoices.ts'
 import { type Answer, type AnswerRow, type InvoiceRow, tablesIn } from './tables.ts'
 
-/** What was said of an e-invoice, the oldest first. */
+/** The answers to an e-invoice, the oldest first. */
 export async function listAnswers (queries: Database['owner'], { companyId, receivedId }: InvoiceRef): Promise<AnswerRow[]> {
   return tablesIn(queries).selectFrom('received_statuses').selectAll().where('company_id', '=', companyId)
     .where('received_id', '=', receivedId).orderBy('number').execute()

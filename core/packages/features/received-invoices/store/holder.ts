@@ -35,7 +35,7 @@ export function receivedHolders (database: Database, clean: (companyId: number) 
   return [answers, { ...invoices, clean }]
 }
 
-/** What was said stays, without its words. */
+/** The answers stay, without their texts. */
 async function withoutWords (queries: OwnerQueries, companyId: number, ids: readonly string[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`update received_statuses set saying = saying - 'reason', message = null
     where company_id = ${companyId} and status_id = any (${[...ids]}::uuid[])`.execute(queries)

@@ -2,7 +2,7 @@ import type { Database } from '@dispatch/database'
 import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
 import type { AnswerBody, AnswerState, ReceivedInvoiceView, ReceivedState } from '../contract/received-invoices.ts'
 
-/** What a file says, as lists show it. */
+/** The facts of a file that lists show. */
 export type Facts = NonNullable<ReceivedInvoiceView['invoice']>
 /** A stored file. `size` in bytes. */
 export type StoredInvoice = { filename: string, contentType: string, size: number, sha256: string, key: string }

@@ -15,7 +15,7 @@ import { addressNameOf, returnAddressOf } from './return-address.ts'
 export type SingleSignOn = {
   /** `issuer`: the one whose redirect address is asked for, in the place of the one that is set. */
   read: (actor: Actor, query: SingleSignOnQuery) => Promise<SingleSignOnView>
-  /** What the actor may know as a user. */
+  /** The settings that any user may read. */
   readOwn: (actor: Actor) => Promise<MySingleSignOnView>
   /** The same of a user of the company; undefined when there is none, or their role is above the actor's. */
   readOf: (actor: Actor, userId: number) => Promise<MySingleSignOnView | undefined>
@@ -53,7 +53,7 @@ type Options = {
   now: () => Date
 }
 
-/** What the secret of a company's client is sealed for. */
+/** The context under which the secret of a company's client is sealed. */
 export const secretContext = (companyId: number): string => `${companyId}|single-sign-on`
 
 /** What is added where the provider is to ask the person to sign in again. */

@@ -7,13 +7,13 @@ import type { BrandBody } from '../contract/brand.ts'
 import { tablesIn, type TemplateTables } from './tables.ts'
 import { type ChangeContext, withTemplateLock } from './template-changes.ts'
 
-/** What a company has said of its brand. `uri`: its logo as a data URI. */
+/** The settings of a company's brand. `uri`: its logo as a data URI. */
 export type BrandRow = Selectable<TemplateTables['brands']> & { uri: string | null }
 
-/** `inUseSince`: of the one in use. */
+/** A version of a brand. `inUseSince`: only of the version in use. */
 export type BrandVersion = KeptBrand & { version: number, inUseSince?: Date }
 
-/** What a company has said of its brand; undefined where that is nothing. */
+/** The settings of a company's brand; undefined where it has none. */
 export async function readBrand (database: Database, companyId: number): Promise<BrandRow | undefined> {
   return database.company(companyId,
     (queries) =>

@@ -45,7 +45,7 @@ export type IncludingVersion = AssetUse & {
   yaml: string
   schema: NewVersion['schema']
   sample: NewVersion['sample']
-  /** What may have been said beside the YAML. */
+  /** The fields of a template that a request may state beside its YAML. */
   facts: Pick<TemplateBody, 'name' | 'service' | 'documentType'>
 }
 
