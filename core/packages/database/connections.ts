@@ -233,7 +233,10 @@ export class LastingClient extends pg.Client {
   }
 }
 
-/** One connection beside the pools, with settings of its own. `name`: as the server shows it. */
+/**
+ * One connection beside the pools, with settings of its own. `name`: as the server shows it. Throws `DatabaseUnavailable` where it cannot
+ * be opened.
+ */
 export async function connectAlone (to: Destination, name: string, settings: pg.ClientConfig): Promise<pg.Client> {
   try {
     const client = new LastingClient({ application_name: `document-dispatch ${name}`, ...settings, ...to.config })

@@ -195,7 +195,10 @@ const [sharedFor, sharedLock] = [20, 100]
 /** The commit of the transaction does not wait for the disk. */
 const notWaiting = ', set_config(\'synchronous_commit\', \'off\', true) as committed'
 
-/** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
+/**
+ * Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. Queries
+ * throw `DatabaseUnavailable` where the database fails, and not the statement.
+ */
 export function openDatabase (
   config: pg.PoolConfig,
   { connections = 9, directUrl, replica, plugins = [], limits = requestLimits, onError, onWait, time }: DatabaseOptions

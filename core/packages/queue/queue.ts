@@ -107,7 +107,10 @@ const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_
 /** Whether another company than this one waits for what this process answers: the jobs of this one then get fewer slots. */
 type OthersWork = (companyId: number) => boolean
 
-/** Opens the queue in the service's database, after its tables were created or migrated. */
+/**
+ * Opens the queue in the service's database, after its tables were created or migrated. Adding jobs throws `DatabaseUnavailable` where the
+ * database fails.
+ */
 export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone, owner }, log, othersWork }: {
   databaseUrl: string
   database: Pick<Database, 'withAdvisoryLock' | 'owner'>

@@ -23,8 +23,9 @@ export type CallsOptions = { send: (message: object) => void, handlers: Handlers
 type Waiting = { resolve: (value: unknown) => void, reject: (error: Error) => void }
 
 /**
- * Numbers its calls from 1, one after the other, and holds the other side to that: `{ ask, name, args }` is a call,
- * `{ to, value }` or `{ to, error }` its answer, `{ note, args }` what is not answered.
+ * Numbers its calls from 1, one after the other, and holds the other side to that: `{ ask, name, args }` is a call, `{ to, value }` or `{
+ * to, error }` its answer, `{ note, args }` what is not answered. Throws a {@link ProtocolFault} for any other frame, and an Error for a
+ * call beyond `maxCalls` or `maxBytes`.
  */
 export function createCalls ({ send, handlers, notes, maxCalls, maxBytes = Infinity }: CallsOptions): Calls {
   const waiting = new Map<number, Waiting>()

@@ -20,7 +20,10 @@ type Crashed = { code: string, count: number, until: number }
 /** Milliseconds: the longest rest. */
 const longestRest = 60_000
 
-/** Counts crashes in a row: from the second one on a process rests for a second, then for twice as long each time, at most 60 seconds. */
+/**
+ * Counts crashes in a row: from the second one on a process rests for a second, then for twice as long each time, at most 60 seconds.
+ * Meanwhile it throws `provider_unavailable`.
+ */
 export function createCrashes (log: Log): Crashes {
   const crashes = new LRUCache<string, Crashed>({ max: 5_000 })
   return {

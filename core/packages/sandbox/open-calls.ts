@@ -46,7 +46,7 @@ export type OpenCalls = {
 /** Secrets of a process that are remembered. */
 const maxSecrets = 200
 
-/** `code` is the adapter's. */
+/** The calls of an adapter that are under way. `code` is the adapter's. Throws `provider_unavailable` for a call that has ended. */
 export function createOpenCalls ({ code, log }: { code: string, log: Log }): OpenCalls {
   const open = new Map<number, OpenCall>()
   const secrets = new LRUCache<string, true>({ max: maxSecrets })

@@ -68,7 +68,10 @@ const fitObjections = compile(Type.Unsafe<readonly Objection[]>(
   Type.Array(Type.Object({ at: Type.String(), code: Type.String(), message: Type.String() }), { maxItems: 100 })
 ))
 
-/** Makes the file that the processes run; none is started yet. */
+/**
+ * Makes the file that the processes run; none is started yet. Loading throws a {@link ProviderLoadError} for an adapter that cannot be
+ * started or has an invalid manifest.
+ */
 export async function createSandbox ({ cache, walls: desired = 'required', bwrap, ...options }: SandboxOptions): Promise<Sandbox> {
   const { log } = options
   const runtime = await makeRuntime(cache)

@@ -32,7 +32,7 @@ const maxLines = 1_000
 /** Characters of one. */
 const longestLine = 4_000
 
-/** `log` takes what is printed outside of any call; `code` is the adapter's. */
+/** Passes the notes of an adapter's process on. `log` takes what is printed outside of any call; `code` is the adapter's. */
 export function createRelay (inside: Inside, { code, log }: { code: string, log: Log }): Relay {
   const calls = createOpenCalls({ code, log })
   const handlers = { ...httpHandlers(calls, inside), ...otherHandlers(calls) }

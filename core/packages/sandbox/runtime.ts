@@ -82,8 +82,8 @@ async function digestOf (sources: readonly string[]): Promise<string> {
 const requireOf = 'import { createRequire as requireOf } from \'node:module\'; const require = requireOf(import.meta.url)'
 
 /**
- * What is imported of an adapter: its entry, or one file made of it where that is TypeScript, which the process could not read without
- * WebAssembly. Nothing outside of its folder gets into the file.
+ * The file that is imported of an adapter: its entry, or one file made of it where that is TypeScript, which the process could not read
+ * without WebAssembly. Throws a {@link ProviderLoadError} where it imports a file outside of its folder.
  */
 export async function makeEntry (cache: string, folder: string, entry: string): Promise<string> {
   if (extname(entry) !== '.ts') return entry

@@ -23,7 +23,10 @@ const [maxWaiting, maxWaitingInAll] = [200, 2_000]
 /** Milliseconds that an account keeps its slot while others wait for one. */
 const turn = 1_000
 
-/** `maxProcesses` slots, and as many more for those that only wait for somebody else. Work waits for one for `waitLimit` milliseconds. */
+/**
+ * `maxProcesses` slots, and as many more for those that only wait for somebody else. Work waits for one for `waitLimit` milliseconds, and
+ * then throws `provider_unavailable`.
+ */
 export function createSlots ({ maxProcesses, waitLimit }: { maxProcesses: number, waitLimit: number }): Slots {
   const holdings = new Map<string, Holding>()
   const slots = createFairSemaphore({

@@ -41,7 +41,10 @@ const writtenInBase64 = /^[A-Za-z0-9+/]+={0,2}$/
 /** Bytes. */
 const maxBytes = 1024 * 1024
 
-/** The `documents` of one call of a provider's verb, and how all of its documents are read: those that were composed are kept nowhere. */
+/**
+ * The `documents` of one call of a provider's verb, and how all of its documents are read: those that were composed are kept nowhere.
+ * Reading throws `provider_unavailable` where a document cannot be read, and a RangeError for too many bytes at a time.
+ */
 export function createDocuments ({ documents, own, progress, ended }: Options): { documents: Documents, read: ReadDocument } {
   const composed = new Map<string, () => Promise<Readable>>()
   const read: ReadDocument = async (document) => await (composed.get(document.id)?.() ?? documents.read(document))

@@ -18,7 +18,10 @@ export function isMeantAsKey (text: string): boolean {
   return text.startsWith('dk_')
 }
 
-/** `dk_live_<random>_<checksum>`: scanners of code and logs recognise the prefix, and the checksum shows that it is not an example. */
+/**
+ * Makes an API key, `dk_live_<random>_<checksum>`: scanners of code and logs recognise the prefix, and the checksum shows that it is not an
+ * example.
+ */
 export function makeKey (mode: KeyMode): GeneratedKey {
   const random = Array.from({ length: randomLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   const body = `dk_${mode}_${random}`

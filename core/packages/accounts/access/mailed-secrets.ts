@@ -12,7 +12,7 @@ export type MailedSecrets = (mail: MailRef) => string
 /** What stands in a mail in place of the secret, with its length and its characters. */
 export const secretMark = 'SecretOfTheLink'.repeat(3).slice(0, 43)
 
-/** `key` signs the links to documents too, with other texts. */
+/** Makes the secrets that are mailed, under `key`. The same key signs the links to documents, with other texts. */
 export function createMailedSecrets (key: Uint8Array): MailedSecrets {
   return ({ dispatchId, to, cc, bcc }) =>
     createHmac('sha256', key).update(`one-time link\n${JSON.stringify([dispatchId, to, cc, bcc])}`).digest('base64url')

@@ -20,8 +20,8 @@ export type RateLimiter = {
 const maxSpent = 10_000
 
 /**
- * Makes a limiter with its counters in the database. A process remembers who is over the limit. While the database is away, each process
- * counts by itself.
+ * Makes a limiter with its counters in the database: `quota` calls in `window` seconds. A process remembers who is over the limit. While
+ * the database is away, each process counts by itself.
  */
 export function createRateLimiter ({ pool }: Database, { name, quota, window }: RateLimit): RateLimiter {
   const counted = { keyPrefix: name, points: quota, duration: window }

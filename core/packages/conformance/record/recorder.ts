@@ -13,7 +13,7 @@ export type RecordedAnswer = { status: number, headers: Record<string, string>, 
 /** A stage whose vendor is the real one: what a provider sends is passed on, and kept with its answer. `failures`: what had no answer. */
 export type Recorder = VendorDouble & { recorded: readonly RecordedExchange[], failures: readonly string[] }
 
-/** `outside` reaches the vendor: its guard and its TLS decide. */
+/** Makes a recorder of calls to a vendor. `outside` reaches the vendor: its guard and its TLS decide. */
 export async function createRecorder (outside: Network): Promise<Recorder> {
   const vendor = await createVendor()
   const recorded: RecordedExchange[] = []

@@ -52,7 +52,10 @@ export type Stated = { value: Json, path: string }
 /** Reads a body. Throws a `validation_error` with all problems of its shape, and with those that were `found` before. */
 export type RequestReader = (body: unknown, found?: readonly Problem[]) => DispatchRequest
 
-/** Compiles the reader of the bodies for these services, as a version of the API has them. */
+/**
+ * Compiles the reader of the bodies for these services, as a version of the API has them. Reading throws `validation_error` with all
+ * problems of the shape.
+ */
 export function createRequestReader (path: readonly ServiceName[], version: Version = latestVersion): RequestReader {
   const schema = requestSchema(path, version)
   const check: Validator<unknown> = boundedValidator(compile(schema))

@@ -27,7 +27,7 @@ export function createMedia (): Media {
   }
 }
 
-/** `first`: the relations that the part has before those of its text. */
+/** Makes the relations of a part of a DOCX. `first`: those that the part has before those of its text. */
 export function createRelations (media: Media, first: readonly Omit<Relation, 'id'>[] = []): Relations {
   const relations = new Map<string, Relation>()
   const refer = (target: string, relation: Omit<Relation, 'id' | 'target'>): string => {

@@ -50,7 +50,7 @@ const seconds = { shared: 30, own: 10 }
 
 /**
  * Starts the threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. With several threads, one company can
- * never use them all.
+ * never use them all. A job throws `RenderError` where its document cannot be made, and `RendererBusy` where too many wait.
  */
 export function createRenderer ({
   threads = Math.min(Math.max(availableParallelism() - 1, 2), 4),

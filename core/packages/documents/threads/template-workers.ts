@@ -77,7 +77,10 @@ const seconds: Readonly<Record<TemplateTaskKind, number>> = {
   flatten: 10
 }
 
-/** Creates the template threads; they run only while there are jobs. */
+/**
+ * Creates the template threads; they run only while there are jobs. A job throws `RenderError` for a template with faults, and
+ * `TemplateWorkersBusy` where too many wait. `timeLimits`: seconds; `memoryLimit`: MiB.
+ */
 export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions =
   {}): TemplateWorkers
 {

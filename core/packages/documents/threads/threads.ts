@@ -48,7 +48,10 @@ export class ThreadStopped extends Error {
 /** MiB for short-lived objects. With V8's default of 48, a thread uses 30 MiB more without being faster; with 16, it is a fifth slower. */
 const youngMemory = 32
 
-/** A pool of threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. */
+/**
+ * A pool of threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. A job throws `SemaphoreFull` where too
+ * many wait.
+ */
 export function createThreads<
   Job,
   Answer

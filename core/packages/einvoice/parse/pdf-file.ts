@@ -20,7 +20,8 @@ type Entry = { at: number } | { stream: number, index: number }
 type Found = { value: PdfValue, stream: { start: number } | undefined }
 
 /**
- * Opens a PDF by its tables of objects (ISO 32000-2, 7.5). `max`: how many bytes may come out of its compressed streams, in all.
+ * Opens a PDF by its tables of objects (ISO 32000-2, 7.5). `max`: how many bytes may come out of its compressed streams, in all. Throws
+ * `UnreadableInvoice` for a damaged file and for one that unpacks to more.
  */
 export function openPdf (bytes: Uint8Array, max: number): PdfFile {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

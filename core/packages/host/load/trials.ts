@@ -45,7 +45,10 @@ export const memoryOfTrials: PassedTrials = (() => {
   }
 })()
 
-/** `limit`: seconds that one folder may take to load. What a folder printed that has failed goes to the log. */
+/**
+ * Tries folders of providers in a process of its own. `limit`: seconds that one folder may take to load. The output of a folder that has
+ * failed goes to the log.
+ */
 export function createTrials ({ passed, limit, log }: { passed: PassedTrials, limit: number, log: Log }): Trials {
   return async (folders) => {
     const before = await passed.among(folders.map(keyOf))

@@ -164,7 +164,7 @@ export function changeSettings (
   return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } }, warnings }
 }
 
-/** The secrets that can be opened, and the names of those that cannot. */
+/** The secrets that can be opened, and the names of those that cannot. Throws any other error than a `SealError`. */
 export function openReadable (secrets: StoredSecrets, vault: Vault): { opened: Secrets, lost: string[] } {
   const [opened, lost]: [Record<string, string>, string[]] = [{}, []]
   for (const [name, secret] of Object.entries(secrets)) {

@@ -23,7 +23,7 @@ export type CatalogSource = Readonly<{
 /** The bytes of a package, and what its registry says where they came from one. */
 export type ReadPackage = Readonly<{ bytes: Uint8Array, registry?: RegistryFacts }>
 
-/** A source by its address: `https://…`, or the path of a directory. */
+/** A source by its address: `https://…`, or the path of a directory. Throws a {@link MarketplaceRefusal} for any other. */
 export function openSource (address: string, fetch: Fetch): CatalogSource {
   if (address.startsWith('https://')) return withRegistry(addressSource(address, fetch), fetch)
   if (!/^[a-z][a-z0-9+.-]+:/i.test(address)) return withRegistry(directorySource(address), fetch)

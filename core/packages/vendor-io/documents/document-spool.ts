@@ -22,7 +22,10 @@ export type DocumentSpool = {
 /** The size limit of a document in bytes. */
 export const largestDocument = 50 * 1024 * 1024
 
-/** `limit` is in bytes. The folder is created when it is needed. */
+/**
+ * Keeps documents of a call on the disk until it ends. The folder is created when it is needed. `limit` is in bytes: keeping a larger
+ * document throws a `RequestFailure`.
+ */
 export function createDocumentSpool ({ folder, newId, limit = largestDocument }: {
   folder: string
   newId: () => string

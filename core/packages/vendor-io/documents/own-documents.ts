@@ -19,7 +19,9 @@ const maxDocuments = 1_000
 /** Fields that a client writes freely: what looks like a handle there may name the document of somebody else. */
 const written: ReadonlySet<string> = new Set(['data', 'metadata'])
 
-/** The documents that stand in the fields of a request. */
+/**
+ * The documents that stand in the fields of a request. Throws a RangeError for too many, and a TypeError for one that is none of the call.
+ */
 export function createOwnDocuments (request: unknown): OwnDocuments {
   const own = new Map<string, DocumentHandle>()
   const add = (document: DocumentHandle): void => {

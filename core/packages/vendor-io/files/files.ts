@@ -31,7 +31,7 @@ export type FilesOptions = {
   holds: LeaseCheck
 }
 
-/** The `files` of one call of a provider's verb. */
+/** The `files` of one call of a provider's verb. Writing throws the provider's error for a file that could not be written. */
 export function createFiles ({ provider, disk, documents: { read }, progress, ended, holds }: FilesOptions): Files {
   return {
     async put (path, document) {

@@ -8,7 +8,10 @@ export type FetchJson = (url: string) => Promise<unknown>
 /** The time limit in milliseconds for the whole answer. */
 const answerWithin = 10_000
 
-/** Reads public JSON over HTTPS: no credentials, no redirects, an answer of limited size. */
+/**
+ * Reads public JSON over HTTPS: no credentials, no redirects, an answer of limited size. Throws an Error for another address, and for an
+ * answer that is not 200.
+ */
 export function createFetchJson ({ transport: wire }: { transport: HttpTransport }): FetchJson {
   return async (address) => {
     const url = new URL(address)

@@ -52,7 +52,10 @@ const library = (): Promise<typeof import('openid-client')> => import('openid-cl
 /** OpenID Connect Core, 2. */
 const subjectForm = /^[\x20-\x7e]{1,255}$/
 
-/** `plainHttp`: providers without TLS too, for development. */
+/**
+ * Signs in at providers of OpenID Connect. `plainHttp`: those without TLS too, for development. Throws an `OpenIdFailure` that says what is
+ * wrong with one.
+ */
 export function createOpenId ({ transport, plainHttp, now }: { transport: HttpTransport, plainHttp: boolean, now: () => Date }): OpenId {
   /** openid-client's `fetch`: no redirect is followed, an answer has a limited size. */
   const fetch: CustomFetch = (address, { method, headers, body }) => {

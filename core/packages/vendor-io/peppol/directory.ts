@@ -37,6 +37,10 @@ const largest = 256 * 1024
 /** Why it cannot be said: the message is told. */
 class Away extends Error {}
 
+/**
+ * The directory of Peppol, read by DNS and HTTPS. `zone`: where names are looked up; `authorities`: who may have signed the answers. A
+ * look-up throws where nobody answers.
+ */
 export function openPeppol ({ transport, zone, authorities, nameServers, now }: PeppolOptions): Peppol {
   const resolver = new Resolver({ timeout: nameWithin, tries })
   if (nameServers !== undefined) resolver.setServers(nameServers)

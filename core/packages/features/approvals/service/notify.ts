@@ -30,7 +30,10 @@ type Needs = {
   now: () => Date
 }
 
-/** Tells whoever may approve that something waits: by callbacks, and by a mail to each of them. */
+/**
+ * Tells whoever may approve that something waits: by callbacks, and by a mail to each of them. Throws the first failure, after all others
+ * were tried.
+ */
 export function createNotifier ({ database, linkMail, outbox, log, publicUrl, pages, now }: Needs): () => Promise<void> {
   async function tell (row: ApprovalRow): Promise<void> {
     await markNotified(database, { companyId: row.company_id, approvalId: row.approval_id }, async (queries, reported) => {

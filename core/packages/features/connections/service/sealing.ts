@@ -12,6 +12,7 @@ export function sealFor (keyring: Sealing, ref: ConnectionRef, secret: string): 
   return keyring.seal(secret, contextOf(ref))
 }
 
+/** Opens a secret of a connection. Throws a `SealError` for one that was sealed for another connection, or was changed. */
 export function openFor (keyring: Sealing, ref: ConnectionRef, envelope: Envelope): string {
   return keyring.open(envelope, contextOf(ref)).toString()
 }

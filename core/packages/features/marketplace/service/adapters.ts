@@ -21,7 +21,7 @@ export type Adapters = ProviderSource & {
   unlock: () => Promise<void>
 }
 
-/** `sandbox` is opened once the first adapter needs it. */
+/** Makes the adapters of this process, in `folder`. `sandbox` is opened once the first adapter needs it. */
 export function createAdapters ({ folder, database, sandbox, log }: {
   folder: string
   database: Database

@@ -35,7 +35,10 @@ export function openLately (options: Options): EventSpool {
   }
 }
 
-/** Opens the spool in a folder. Processes may share it: an event that two of them drain is recorded once. */
+/**
+ * Opens the spool in a folder. Processes may share it: an event that two of them drain is recorded once. Throws where the folder cannot be
+ * used.
+ */
 export async function openEventSpool ({ folder, now, newId, log }: Options): Promise<EventSpool> {
   const files = await openAtomicFiles({ folder, ending: '.jsonl', log })
   let last = 0

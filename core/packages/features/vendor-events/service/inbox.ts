@@ -31,7 +31,10 @@ export function enqueueInbound (queue: Queue, after?: number): EnqueueInbound {
       inboundIds.map((inboundId) => ({ data: { inboundId }, key: inboundId, ...(after === undefined ? {} : { after }) })), queries)
 }
 
-/** Keeps the events of vendors: in the database in batches, or on the disk while the database takes none. */
+/**
+ * Keeps the events of vendors: in the database in batches, or on the disk while the database takes none. Keeping one throws where neither
+ * takes it.
+ */
 export function createInbox ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Inbox {
   const batcher = createBatcher<InboundEvent, undefined>(record, { bytesOf: ({ body }) => body.byteLength, ...eventBatchLimits })
   /** Whether the database has just failed: the next drain tries it again, not every event. */

@@ -49,7 +49,10 @@ type Options = {
 /** Milliseconds for a read of the database. With the storing of the event it must stay below a second. */
 const readingLimit = 250
 
-/** Verifies events as their providers declare it, before any code of a provider runs. */
+/**
+ * Verifies events as their providers declare it, before any code of a provider runs. Throws a TypeError for a service of which the provider
+ * has no webhook.
+ */
 export function createWebhookVerifier ({ database, freshness, keyring, keys, endpointAuth, endpointKeys }: Options): WebhookVerifier {
   const accounts = createFreshCache<string, WebhookAccount | undefined>(freshness, (_, account) => account?.companyId ?? 0)
 
