@@ -183,7 +183,8 @@ await t.test('while somebody types, the page says what the service would, and se
 })
 
 await t.test('the document is shown in the frame of the page', async (t) => {
-  contains(t, (await follow(`/send?template=${String(id)}`, cookie)).body, '<iframe name="document"')
+  contains(t, (await follow(`/send?template=${String(id)}`, cookie)).body, '<iframe name="document" src="/console/send/preview"')
+  has(t, await open('/send/preview', cookie), { status: 200, body: en.sendPreviewNone }, 'before there is one')
   const made = await post('/send/preview', await letterForm(), cookie)
   t.same([made.status, made.headers.get('content-type'), made.headers.get('x-frame-options')], [200, 'application/pdf', 'SAMEORIGIN'])
   const refused = await post('/send/preview', await letterForm({ 'data.name': '' }), cookie)

@@ -1,3 +1,4 @@
+import { blockPlace } from './block-place.ts'
 import { fill, textIn, wordFor, type Words } from './language.ts'
 import { french, vague } from './problem-sentences.ts'
 import { frenchReasonOf } from './reason-sentences.ts'
@@ -115,6 +116,32 @@ const sentences: readonly Sentence[] = [
         service: wordFor(words, 'service', channel)
       })
   },
+  {
+    of: /^The template shows "(?<name>[^"]*)" \(at (?<at>\/[^)]*)\), but the data have no such value\.$/,
+    say: (words, { name = '', at = '' }) =>
+      fill(
+        textIn(words, {
+          en: 'The template shows “{name}” ({place}), but the data have no such value.',
+          fr: 'Le modèle montre « {name} » ({place}), mais les données n’ont pas cette valeur.'
+        }),
+        { name, place: blockPlace(words, at) }
+      )
+  },
+  {
+    of: /^The template's expression at (?<at>\/\S*) failed: (?<why>[^]*)$/,
+    say: (words, { at = '', why = '' }) =>
+      fill(
+        textIn(words, {
+          en: 'An expression of the template fails ({place}): {why}',
+          fr: 'Une expression du modèle échoue ({place}) : {why}'
+        }),
+        { place: blockPlace(words, at), why }
+      )
+  },
+  reported(/^A picture has (?<n>\d+) MiB at most\.$/, {
+    en: 'A picture has {n} MiB at most: make it smaller.',
+    fr: 'Une image a {n} Mio au plus : réduisez-la.'
+  }),
   reported(/^An image may have at most (?<n>\d+) pixels\.$/, {
     en: 'This picture has too many pixels: {n} are possible, width times height. Make it smaller.',
     fr: 'Cette image a trop de pixels : {n} au plus, largeur fois hauteur. Réduisez-la.'

@@ -9,7 +9,7 @@ import { computedOf } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
 import { datedToday } from './sample-dates.ts'
-import { withOwn } from './send-fill.ts'
+import { ofOwn, readOwn, withOwn } from './send-fill.ts'
 import { beginningOf, followersOf, followingForms, followingOf, givenForm, type ListedFile, serviceForms } from './send-forms.ts'
 import { unusable } from './settings-state.ts'
 
@@ -19,6 +19,8 @@ export type SentTemplate = {
   name: string
   service: string
   documentType?: string
+  /** Null: shared by all companies. */
+  companyId?: number | null
   schema: JsonObject
   sample: JsonObject
 }
@@ -72,11 +74,15 @@ function isTest ({ mode }: Visit): boolean {
 /** The form of a template as it begins: with the sample, of today; or that of a document that is there already. Throws `ApiRefused`. */
 export async function beginDraft (visit: Visit, { template: id, service: requested, then = [] }: Begun): Promise<Draft> {
   const parts = await readParts(visit, { template: id, service: requested })
-  const { template, service } = parts
-  const data = template === undefined ? {} : await withOwn(visit, { ...template, sample: datedToday(template.sample) })
+  const { template, service, config } = parts
+  const own = await readOwn(visit)
+  const data = template === undefined ? {} : withOwn({ ...template, sample: datedToday(template.sample) }, own)
   const form = formFor(template, data)
-  const fields = beginningOf(service, template?.documentType)
-  const following = chained(service, then).map((name) => ({ service: name, fields: followingOf(name) }))
+  const fields = ofOwn(visit, { service, fields: beginningOf(service, template?.documentType), config, own })
+  const following = chained(service, then).map((name) => ({
+    service: name,
+    fields: ofOwn(visit, { service: name, fields: followingOf(name), config, own })
+  }))
   const nothing = { metadata: '', callbackUrl: '', sendAt: '', timeZone: '', usualHours: false, provider: '' }
   const sandbox = isTest(visit)
   const computes = computesAlready(template, data, form)
@@ -105,13 +111,17 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
   const data = computed === undefined || typeof written === 'string' ? written : computed.of(written)
   const requested = (body.get(':show') ?? textOf(':written')) === 'form' ? 'form' : 'json'
   const form = requested === 'form' && typeof data === 'object' ? formFor(template, data) : undefined
+  const added = textOf(':then')
+  const own = added === '' ? undefined : await readOwn(visit)
   return {
     ...parts,
     document: isObject(given) ? given : {},
     fields: readSettings(serviceForms[service] ?? {}, body, 'request.'),
-    following: chained(service, [...body.getAll('then').filter((name) => name !== textOf(':without')), textOf(':then')]).map((name) => ({
+    following: chained(service, [...body.getAll('then').filter((name) => name !== textOf(':without')), added]).map((name) => ({
       service: name,
-      fields: name === textOf(':then') ? followingOf(name) : readSettings(followingForms[name] ?? {}, body, `then.${name}.`)
+      fields: name === added
+        ? ofOwn(visit, { service: name, fields: followingOf(name), config: parts.config, own })
+        : readSettings(followingForms[name] ?? {}, body, `then.${name}.`)
     })),
     metadata: textOf(':metadata'),
     callbackUrl: textOf(':callbackUrl').trim(),

@@ -2,23 +2,32 @@ import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { type FieldSchema, isList, isObject } from '../form/schema.ts'
+import { dataForm } from '../form/simple.ts'
+import type { MyConfig } from '../session/api.ts'
+import { consoleParts } from '../session/services.ts'
 import { type Fills, partsAt, type Visit } from '../session/visit.ts'
+import { senderAmong } from './samples.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 
 type Party = JsonObject
 
 /** What of a form is filled. */
 type Fillable = {
-  template: { schema: JsonObject } | undefined
+  template: Filled | undefined
   data: JsonObject | string
   service: string
   fields: JsonObject
   following: readonly { service: string, fields: JsonObject }[]
 }
 
+/** What says which fields data have: the schema of a template, and its sample. */
+type Filled = { schema: JsonObject, sample: JsonObject }
+
 /** What data of templates call who sends a document, and to whom it goes. */
 const senders = ['seller', 'sender', 'provider', 'issuer', 'company']
 const receivers = ['customer', 'recipient', 'buyer', 'signer']
+/** Of these, the one that is a person. */
+const person = 'signer'
 const account = 'bankDetails'
 
 /** What a feature keeps to fill forms with. */
@@ -26,11 +35,60 @@ function fillsOf ({ parts }: Visit): Fills | undefined {
   return partsAt(parts, 'fills')[0]
 }
 
-/** The sample of a template with who the reader's company is, where it has said so. */
-export async function withOwn (visit: Visit, { sample, schema }: { sample: JsonObject, schema: JsonObject }): Promise<JsonObject> {
+type Own = Awaited<ReturnType<Fills['own']>>
+
+/** Who the reader's company is, where it has said so. */
+export async function readOwn (visit: Visit): Promise<Own | undefined> {
   const own = await fillsOf(visit)?.own(visit)
-  if (own === undefined || Object.keys(own.party).length + Object.keys(own.account).length === 0) return sample
-  return withParty(withParty(sample, schema, senders, own.party), schema, [account], own.account)
+  return own === undefined || Object.keys(own.party).length + Object.keys(own.account).length === 0 ? undefined : own
+}
+
+/** The sample of a template with who the reader's company is, and who signs there. */
+export function withOwn (template: Filled, own: Own | undefined): JsonObject {
+  const { sample } = template
+  if (own === undefined) return sample
+  const { party, account: bank } = own
+  const filled = withParty(withParty(sample, template, senders, party), template, [account], bank)
+  const { contact, city } = party
+  return {
+    ...filled,
+    ...isObject(sample['signatory']) && typeof contact === 'string' && { signatory: { name: contact } },
+    ...typeof sample['place'] === 'string' && typeof city === 'string' && { place: city }
+  }
+}
+
+/**
+ * The fields with which the form of a service begins, for the reader's company: it sends from an address that the provider of the service
+ * permits, and signs last.
+ */
+export function ofOwn (
+  { actor }: Pick<Visit, 'actor'>,
+  { service, fields, config, own }: { service: string, fields: JsonObject, config: MyConfig, own: Own | undefined }
+): JsonObject {
+  const { sender } = consoleParts[service] ?? {}
+  const { signers } = fields
+  const { party = {} } = own ?? {}
+  const email = textIn(party, 'email')
+  return {
+    ...fields,
+    ...sender !== undefined && sender.field in fields && { [sender.field]: senderFor(config, service, email === '' ? actor.email : email) },
+    ...isList(signers) && signers.length > 1 && email !== '' && { signers: [...signers.slice(0, -1), signerOf(party)] }
+  }
+}
+
+/** An address that the settings of the provider permit to send from: the desired one, where they do, or where nobody says. */
+function senderFor ({ services, company }: MyConfig, service: string, desired: string): string {
+  const code = services[service]?.providerName
+  const { settings } = company.providers.find((one) => one.code === code) ?? {}
+  return senderAmong(settings?.[consoleParts[service]?.sender?.setting ?? ''], desired) ?? desired
+}
+
+const textIn = (party: Party, name: string): string => typeof party[name] === 'string' ? party[name] : ''
+
+/** The person of a party, as one who signs. */
+function signerOf (party: Party): { email: string, firstName: string, lastName: string } {
+  const names = (textIn(party, 'contact') === '' ? textIn(party, 'name') : textIn(party, 'contact')).split(' ')
+  return { email: textIn(party, 'email'), firstName: names.slice(0, -1).join(' '), lastName: names.at(-1) ?? '' }
 }
 
 /** A form with the recipient of a name, as the data and the services have one; undefined where no one or several have it. */
@@ -41,7 +99,7 @@ export async function withRecipient<Draft extends Fillable> (visit: Visit, draft
   const { template, data, service, fields, following } = draft
   return {
     ...draft,
-    data: typeof data === 'string' ? data : withParty(data, template?.schema ?? {}, receivers, party),
+    data: typeof data === 'string' ? data : withParty(data, template, receivers, party),
     fields: addressedTo(fields, serviceForms[service]?.properties ?? {}, party),
     following: following.map((next) => ({
       ...next,
@@ -51,37 +109,46 @@ export async function withRecipient<Draft extends Fillable> (visit: Visit, draft
 }
 
 /** Data with a party at each of the places that they, or their schema, have. Nothing of who stood there before is left. */
-function withParty (data: JsonObject, schema: JsonObject, places: readonly string[], party: Party): JsonObject {
-  const { properties } = schema
+function withParty (data: JsonObject, template: Filled | undefined, places: readonly string[], party: Party): JsonObject {
+  const { properties } = template?.schema ?? {}
   const declared = isObject(properties) ? properties : {}
+  const known = template === undefined ? undefined : dataForm(template.schema, template.sample)?.form.properties
   const filled = places.filter((place) => place in data || place in declared).flatMap((place): [string, Json][] => {
     const value = data[place]
     if (typeof value === 'string') return typeof party['name'] === 'string' ? [[place, party['name']]] : []
-    return Object.keys(party).length === 0 ? [] : [[place, isObject(value) ? picked(party, Object.keys(value)) : party]]
+    if (Object.keys(party).length === 0) return []
+    const fields = Object.keys(known?.[place]?.properties ?? {})
+    const whole = place === person && textIn(party, 'contact') !== '' ? { ...party, name: party['contact'] ?? '' } : party
+    // Where the schema names no fields, those that stand there are kept, and what every form has.
+    return [[place, fields.length > 0 ? picked(whole, fields) : isObject(value) ? picked(whole, [...Object.keys(value), ...usual]) : whole]]
   })
   return { ...data, ...Object.fromEntries(filled) }
 }
 
-/** What a party has of these names, and what every form has of a party. */
+/** What a party has of these names. Where a company has a place of its own, the name is that of the person there. */
 function picked (party: Party, names: readonly string[]): Party {
-  return Object.fromEntries(Object.entries(party).filter(([name]) => names.includes(name) || usual.has(name)))
+  const { name, contact, addressLine2 } = party
+  const isApart = names.includes('company') && !names.includes('contact') && textIn(party, 'contact') !== ''
+  const called = {
+    ...party,
+    ...addressLine2 !== undefined && { address2: addressLine2 },
+    ...isApart && { company: name ?? '', name: contact ?? '' }
+  }
+  return Object.fromEntries(Object.entries(called).filter(([one]) => names.includes(one)))
 }
 
-const usual: ReadonlySet<string> = new Set(['name', 'email', 'address', 'postalCode', 'city', 'country', 'vatId', 'accountHolder', 'iban',
-  'account', 'bic', 'bank'])
+/** What every form has of a party. */
+const usual = ['name', 'email', 'address', 'postalCode', 'city', 'country', 'vatId', 'accountHolder', 'iban', 'account', 'bic', 'bank']
 
 /** The fields of a service with an address to which it sends: those that it has. */
 function addressedTo (fields: JsonObject, form: Readonly<Record<string, FieldSchema>>, party: Party): JsonObject {
-  const textOf = (name: string): string => typeof party[name] === 'string' ? party[name] : ''
-  const phone = textOf('phone').replaceAll(/[\s().-]/g, '')
+  const [email, phone] = [textIn(party, 'email'), textIn(party, 'phone').replaceAll(/[\s().-]/g, '')]
   const { signers: signing } = fields
-  const names = (textOf('contact') === '' ? textOf('name') : textOf('contact')).split(' ')
-  const signer = { email: textOf('email'), firstName: names.slice(0, -1).join(' '), lastName: names.at(-1) ?? '' }
   const filled: JsonObject = {
-    ...textOf('email') !== '' && { to: [textOf('email')] },
+    ...email !== '' && { to: [email] },
     ...phone !== '' && { phoneNumber: phone },
     recipient: { ...picked(party, Object.keys(form['recipient']?.properties ?? {})) },
-    ...textOf('email') !== '' && { signers: [signer, ...isList(signing) ? signing.slice(1) : []] }
+    ...email !== '' && { signers: [signerOf(party), ...isList(signing) ? signing.slice(1) : []] }
   }
   return { ...fields, ...Object.fromEntries(Object.entries(filled).filter(([name]) => Object.hasOwn(form, name))) }
 }

@@ -157,7 +157,9 @@ ${code}</form>`
 /** The frame with what a template makes. */
 function previewOf (words: Words, template: SentTemplate, shown: Html): Html {
   return html`<p class="quiet">${words.sendPreviewIntro}</p>
-<iframe name="document" title="${fill(words.previewOf, { name: templateName(words, template) })}"${shown}></iframe>`
+<iframe name="document" src="/console/send/preview" title="${
+    fill(words.previewOf, { name: templateName(words, template) })
+  }"${shown}></iframe>`
 }
 
 /** Whether an e-invoice is made, by its own fields or those of its template. */

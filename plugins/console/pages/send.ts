@@ -7,6 +7,7 @@ import { pretty } from '../form/json.ts'
 import { placeIn } from '../form/place.ts'
 import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
+import { blockIn, blockPlace } from '../language/block-place.ts'
 import { fill, type Words } from '../language/language.ts'
 import { sharedTemplates, templateName } from '../language/template-names.ts'
 import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
@@ -116,7 +117,7 @@ const checkPages: FastifyPluginCallback = (app, _options, done) => {
       return show(request, reply, draft, { told: plannedBy(visit.words, body, draft), problems: body.warnings, accepted: true, ...once })
     }
     if (found.status === 429 || found.status >= 500) throw new ApiRefused(found)
-    return show(request, reply, draft, { told: notYet(visit.words, found, requestOf(draft)), problems: found.error.details ?? [], ...once })
+    return show(request, reply, draft, { told: notYet(visit, found, draft), problems: found.error.details ?? [], ...once })
   })
 
   app.post<Posted>('/send/request', { bodyLimit }, async (request, reply) => {
@@ -138,6 +139,9 @@ const previewPages: FastifyPluginCallback = (app, _options, done) => {
     await readKept(request)
     return reply.redirect(withQuery('/console/files', { draft: onceIn(request.body) }), 303)
   })
+
+  // What the frame says before a document is made.
+  app.get('/send/preview', (request, reply) => sendNoPreview(reply, 200, [visitOf(request).words.sendPreviewNone]))
 
   app.post<Posted>('/send/preview', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
@@ -312,7 +316,8 @@ function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: D
   const { status, error } = refusal
   if (status === 401) throw new ApiRefused(refusal)
   const { words }: Visit = visitOf(request)
-  const said = notice('bad', html`<p>${words.sendRefused}</p>${sentences(words, error, { whole: requestOf(draft) })}`)
+  const said = notice('bad',
+    html`<p>${words.sendRefused}</p>${sentences(words, error, { whole: requestOf(draft) })}${blockLinks(visitOf(request), draft, error)}`)
   return show(request, reply.code(status), draft, { ...onceOf(request), said, problems: error.details ?? [] })
 }
 
@@ -335,9 +340,26 @@ function plannedBy (words: Words, found: ValidationResponse, draft: Draft): Html
 const maxTold = 5
 
 /** What the service would refuse, each with its place in the request. */
-function notYet (words: Words, { error }: Refusal, whole: JsonObject): Html {
+function notYet (visit: Visit, { error }: Refusal, draft: Draft): Html {
+  const { words } = visit
+  const whole = requestOf(draft)
   const reported = (error.details ?? []).slice(0, maxTold).map((one) =>
     html`<li>${placeIn(words, one.path, { whole })} ${sentenceOf(words, one)}</li>`
   )
-  return html`<p>${words.sendNotYet}</p>${reported.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${reported}</ul>`}`
+  return html`<p>${words.sendNotYet}</p>${reported.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${reported}</ul>`}${
+    blockLinks(visit, draft, error)
+  }`
+}
+
+/** The ways to the blocks of the template at which its document fails, each once, for who may change them. */
+function blockLinks ({ words, actor }: Visit, { template }: Draft, { details = [] }: Refusal['error']): Html {
+  const places = [...new Set(details.flatMap(({ message }) => blockIn(message) ?? []))]
+  if (typeof template?.companyId !== 'number' || places.length === 0 || actor.role !== 'admin') return html``
+  return html`<ul>${
+    places.map((place) =>
+      html`<li><a href="${withQuery(`/console/templates/${String(template.id)}/blocks`, { open: place })}">${
+        fill(words.sendToBlock, { place: blockPlace(words, place) })
+      }</a></li>`
+    )
+  }</ul>`
 }

@@ -171,6 +171,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/received/:id/pdf': 'a file',
   '/proposals/:id/templates/:nth': 'a document',
   '/proposals/:id/documents/:nth': 'a document',
+  '/send/preview': 'what a frame says before there is a document',
   '/sign-in-again': 'leads to the sign-in',
   '/suppressions/suppressions.csv': 'a file',
   '/templates/:id/preview': 'a document',

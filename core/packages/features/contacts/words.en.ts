@@ -18,5 +18,8 @@ export const words = {
   ownDetails: 'Your details on documents',
   ownDetailsIntro: 'Each new form begins with them: as the seller or the sender, and as the account to be paid to.',
   ownDetailsSaved: 'Your details are saved. Forms that begin now have them.',
+  ownLogo: 'Your logo',
+  ownLogoIntro: 'It is a part of your brand, and stands on all documents that follow it: no form asks for it.',
+  ownLogoSet: 'Set the logo',
   ownDetailsSet: 'Set your details'
 }

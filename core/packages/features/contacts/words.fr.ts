@@ -20,5 +20,8 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   ownDetails: 'Vos coordonnées sur les documents',
   ownDetailsIntro: 'Chaque nouveau formulaire commence avec elles : comme vendeur ou expéditeur, et comme compte à payer.',
   ownDetailsSaved: 'Vos coordonnées sont enregistrées. Les formulaires qui commencent maintenant les ont.',
+  ownLogo: 'Votre logo',
+  ownLogoIntro: 'Il fait partie de votre charte, et figure sur tous les documents qui la suivent : aucun formulaire ne le demande.',
+  ownLogoSet: 'Définir le logo',
   ownDetailsSet: 'Saisir vos coordonnées'
 }

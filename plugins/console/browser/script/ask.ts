@@ -26,6 +26,7 @@ export function askWhileTyping (): void {
       const next = frame.cloneNode() as HTMLIFrameElement
       next.name = button.formTarget = `document-${String(++frames)}`
       next.hidden = true
+      next.removeAttribute('src')
       frame.before(next)
       next.addEventListener('load', () => {
         next.hidden = false

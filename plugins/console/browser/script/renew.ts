@@ -49,9 +49,9 @@ export function nameOf (node: ChildNode): string | null {
   return node.getAttribute('aria-labelledby') ?? node.getAttribute('data-page') ?? field?.getAttribute('name') ?? null
 }
 
-/** What a reader has opened or folded stays so, unless something is wrong in it, and a frame keeps its name. */
+/** What a reader has opened or folded stays so, unless something is wrong in it, and a frame keeps its name and what it shows. */
 export function renewAttributes (old: Element, fresh: Element): void {
-  const kept = ['open', 'name', 'formtarget']
+  const kept = ['open', 'name', 'formtarget', 'src']
   for (const { name } of [...old.attributes]) if (!kept.includes(name) && !fresh.hasAttribute(name)) old.removeAttribute(name)
   for (const { name, value } of [...fresh.attributes]) {
     const isKept = kept.includes(name) && (name !== 'open' || fresh.querySelector('.wrong') === null)

@@ -35,6 +35,8 @@ function view (visit: ReturnType<typeof visitOf>, { values, said, refused }: Sho
   const main = html`${said}<section aria-label="${words.ownDetails}"><p>${words.ownDetailsIntro}</p>
 <form method="post" action="/console/company/details" novalidate>${
     fieldsOf(words, ownForm, { values: { ...values }, problems: refused?.error.details ?? [] }, { name: '', path: '' })
-  }<div class="actions"><button>${words.contactSave}</button></div></form></section>`
+  }<div class="actions"><button>${words.contactSave}</button></div></form></section>
+<section aria-labelledby="logo"><h2 id="logo">${words.ownLogo}</h2><p>${words.ownLogoIntro}</p>
+<div class="actions"><a class="button second" href="/console/company/brand">${words.ownLogoSet}</a></div></section>`
   return page(visit, { title: words.ownDetails, section: 'company', main })
 }

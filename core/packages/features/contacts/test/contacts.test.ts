@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { languages } from '../../../../../plugins/console/language/language.ts'
-import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { formIn, openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { startService } from '../../../../../test/support/service.ts'
 import { maxContacts, readOwnDetails } from '../store/contacts.ts'
@@ -92,6 +92,58 @@ await t.test('forms begin with who the company is, and fill themselves with a co
   contains(t, filled, 'name="request.recipient.postalCode" type="text" value="SW1Y 4LE"')
   contains(t, (await post('/send', { ...draft, ':fill': 'recipient', ':recipient': 'a' }, cookie)).body,
     languages.en.fillNotFound.slice(-60))
+})
+
+await t.test('each form begins with who the company is: as a form, from an address that is permitted, and signed by its own', async (t) => {
+  const { admin: own } = await service.company('filling')
+  const { follow, post, signIn } = openConsole(service)
+  const cookie = await signIn(own)
+  const seller = {
+    name: 'Filling Ltd',
+    contact: 'Ines Lumen',
+    email: 'ines@filling.example',
+    city: 'Cork',
+    address: '5 Quay',
+    vatId: 'IE1'
+  }
+  has(t, await send('PUT', '/api/v1/company/details', { body: { seller } }, own), { status: 200 })
+  const contact = {
+    ...ada,
+    name: 'Aurora SA',
+    contact: 'Marie Curie',
+    email: 'marie@aurora.example',
+    addressLine2: 'Floor 2',
+    vatId: 'FR1'
+  }
+  has(t, await send('POST', '/api/v1/contacts', { body: contact }, own), { status: 201 })
+  const valuesOf = (page: unknown): Map<string, string> =>
+    new Map(
+      [...String(page).matchAll(/<input id="[^"]*" name="([^"]*)"[^>]* value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value])
+    )
+  const begin = async (query: string): Promise<Map<string, string>> => valuesOf((await follow(`/send?${query}`, cookie)).body)
+
+  const letter = await begin('template=30')
+  t.same(['sender.name', 'sender.city', 'signatory.name', 'place'].map((name) => letter.get(`data.${name}`)), ['Filling Ltd', 'Cork',
+    'Ines Lumen', 'Cork'])
+  t.same((await begin('template=12')).get('data.sender.contact'), 'Ines Lumen')
+  const contract = await begin('template=40')
+  t.same([0, 1].map((index) => contract.get(`request.signers.${String(index)}.email`)), ['ada@example.com', 'ines@filling.example'])
+  t.equal(contract.get('request.signers.1.lastName'), 'Lumen')
+  t.equal((await begin('template=10')).get('request.from'), 'ines@filling.example')
+  t.equal((await begin('template=1&then1=email')).get('then.email.from'), 'ines@filling.example')
+  const settings = { host: 'mail.filling.test', user: 'u', password: 'p', allowedSenders: ['@mail.filling.example'] }
+  has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }, own), { status: 200 })
+  has(t, await send('PUT', '/api/v1/company/defaults/email', { body: { providerName: 'smtp' } }, own), { status: 200 })
+  t.equal((await begin('template=10')).get('request.from'), 'hello@mail.filling.example', 'the settings do not permit the own one')
+
+  const { body: page } = await follow('/send?template=30', cookie)
+  const sent = { ...formIn(String(page)), ':fill': 'recipient', ':recipient': 'Aurora' }
+  const filled = valuesOf((await post('/send', sent, cookie)).body)
+  for (const place of ['data', 'request']) {
+    t.same(['company', 'name', 'city'].map((name) => filled.get(`${place}.recipient.${name}`)), ['Aurora SA', 'Marie Curie', 'London'],
+      place)
+  }
+  t.equal(filled.get('data.sender.name'), 'Filling Ltd')
 })
 
 await t.test('who the company is has not changed where it is saved as it stands', async (t) => {

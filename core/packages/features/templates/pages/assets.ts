@@ -72,7 +72,7 @@ async function removal (request: ConfirmRequest): Promise<Confirmation> {
 /** Those who may not write are told so by a page of its own. */
 function refused (words: Words, refusal: Refusal): Html {
   if (refusal.status === 401 || refusal.status === 403) throw new ApiRefused(refusal)
-  return notice('bad', sentences(words, refusal.error))
+  return notice('bad', sentences(words, refusal.error, { labelOf: (name) => name === 'image' ? words.assetFile : undefined }))
 }
 
 async function listView (visit: Visit, said: Html, name = ''): Promise<Html> {

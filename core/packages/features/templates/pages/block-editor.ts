@@ -1,4 +1,5 @@
-import { CannotEdit, type DataField, editText, newItem, type TemplateOutline, textOfItem, usualFormats } from '@dispatch/documents'
+import { type BlockList, CannotEdit, type DataField, editText, newItem, type OutlinedBlock, type TemplateOutline, textOfItem,
+  usualFormats } from '@dispatch/documents'
 import { type ApiAnswer, type ApiFile, ApiRefused, fill, type Html, html, notice, outlives, page, type PlacedProblem, type Refusal,
   sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject } from '@dispatch/plugins/console'
 import { isServiceName, madeAs } from '@dispatch/services'
@@ -14,7 +15,7 @@ import { type Visit, visitOf, type Words } from './words.ts'
 import { addressOf, bodyLimit, forAdmins, linesIn, newTemplate, outlineIn, preview, readWritten, save, textsOf, type Written,
   writtenIn } from './written.ts'
 
-type Query = { from?: unknown, version?: unknown }
+type Query = { from?: unknown, version?: unknown, open?: unknown }
 type Posted = { Params: { id?: string }, Body: URLSearchParams }
 
 /** A template that was stored: where that is said, or with what is warned of. */
@@ -79,9 +80,10 @@ export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => 
 
   app.get<{ Params: { id: string }, Querystring: Query }>('/templates/:id/blocks', async (request, reply) => {
     const visit = forAdmins(visitOf(request))
-    const { version } = request.query
+    const { version, open } = request.query
     const written = await readWritten(visit, request.params.id, typeof version === 'string' ? version : '')
-    return show(reply, visit, { of: templates, written })
+    const block = typeof open === 'string' ? blockAt(outlineIn(written), open) : undefined
+    return show(reply, visit, { of: templates, written, ...block !== undefined && { open: block, focus: 'close' } })
   })
   editedAt(app, templates, ['/templates/new/blocks', '/templates/:id/blocks'])
   done()
@@ -319,6 +321,15 @@ function refused (reply: FastifyReply, visit: Visit, state: State, refusal: Refu
 function byBlock (outline: TemplateOutline | undefined, problems: readonly PlacedProblem[]): Map<string, PlacedProblem[]> {
   return Map.groupBy(problems,
     ({ path, line, column = 1 }) => path === '/source' && line !== undefined ? outline?.blockAt(line, column) ?? '' : '')
+}
+
+/** The innermost block at a place of a template; undefined where no block is there. */
+function blockAt (outline: TemplateOutline | undefined, place: string): string | undefined {
+  const within = (lists: readonly BlockList[]): OutlinedBlock | undefined => {
+    const found = lists.flatMap(({ blocks }) => blocks).find(({ path }) => path === place || place.startsWith(`${path}/`))
+    return found && (within(found.lists) ?? found)
+  }
+  return within(outline?.lists ?? [])?.path
 }
 
 /** What a refusal says to the script: of each block its faults, and a sentence. */

@@ -103,7 +103,9 @@ type Shown = { said?: Html, refusal?: Refusal, template?: string }
 async function refused (reply: FastifyReply, visit: Visit, brand: BrandBody, refusal: Refusal, template = ''): Promise<FastifyReply> {
   if (refusal.status === 401 || refusal.status === 403) throw new ApiRefused(refusal)
   const { words } = visit
-  return show(reply.code(refusal.status), visit, brand, { said: notice('bad', sentences(words, refusal.error)), refusal, template })
+  const labels: Readonly<Record<string, string>> = { image: words.assetFile, logo: words.brandLogo }
+  const said = notice('bad', sentences(words, refusal.error, { labelOf: (name) => labels[name] }))
+  return show(reply.code(refusal.status), visit, brand, { said, refusal, template })
 }
 
 async function show (reply: FastifyReply, visit: Visit, brand: BrandBody, { said = html``, refusal, template = '' }: Shown) {

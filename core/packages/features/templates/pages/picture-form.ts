@@ -40,7 +40,12 @@ async function takeForm (request: FastifyRequest, form: Readable): Promise<URLSe
       continue
     }
     const image = Buffer.concat(await Array.fromAsync(bytes(largestFile)))
-    if (image.length > 0) request[chosen] = `data:image/${image[0] === 0x89 ? 'png' : 'jpeg'};base64,${image.toString('base64')}`
+    if (image.length > 0) request[chosen] = `data:image/${kindOf(image)};base64,${image.toString('base64')}`
   }
   return fields
+}
+
+/** What the first byte tells of a picture: any other kind is refused as one. */
+function kindOf ([first]: Buffer): string {
+  return first === 0x89 ? 'png' : first === 0xff ? 'jpeg' : 'other'
 }

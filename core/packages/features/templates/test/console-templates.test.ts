@@ -278,6 +278,9 @@ await t.test('pictures are added, shown with what names them, replaced and remov
     })
   }
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCBd81ytgAAAABJRU5ErkJggg==', 'base64')
+  const vast = Buffer.from(png)
+  vast.writeUInt32BE(3_000, 16)
+  vast.writeUInt32BE(3_000, 20)
   contains(t, (await open('/assets', cookie)).body, en.assetsNone)
   const added = await multipart('/assets', { name: 'logo' }, png)
   t.same([added.status, added.headers.get('location')], [303, '/console/assets/logo?saved=1'])
@@ -299,11 +302,15 @@ await t.test('pictures are added, shown with what names them, replaced and remov
   for (const [path, fields, file, status, said] of [
     ['/assets', { name: 'logo' }, png, 409, 'already'],
     ['/assets', { name: 'No' }, png, 400, 'lowercase'],
-    ['/assets', { name: 'text' }, Buffer.from(markup), 422, 'not a whole PNG file'],
-    ['/assets', { name: 'none' }, undefined, 422, 'data URI'],
-    ['/assets/logo', {}, Buffer.from(markup), 422, 'not a whole PNG file'],
+    ['/assets', { name: 'text' }, Buffer.from(markup), 422, 'This is no PNG or JPEG picture: save it as one of these.'],
+    ['/assets', { name: 'none' }, undefined, 422, 'no PNG or JPEG'],
+    ['/assets', { name: 'cut' }, png.subarray(0, 50), 422, `not a whole PNG file. <em>${en.assetFile}</em>`],
+    ['/assets', { name: 'vast' }, vast, 422, 'too many pixels: 4000000 are possible'],
+    ['/company/brand/logo', {}, png.subarray(0, 50), 422, `not a whole PNG file. <em>${en.assetFile}</em>`],
+    ['/company/brand/logo', {}, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 422, 'no PNG or JPEG'],
+    ['/assets/logo', {}, Buffer.from(markup), 422, 'no PNG or JPEG'],
     ['/assets/never', {}, png, 404, '<main'],
-    ['/assets', { name: 'large' }, Buffer.alloc(2 * 1024 * 1024 + 1), 413, '<main']
+    ['/assets', { name: 'large' }, Buffer.alloc(2 * 1024 * 1024 + 1), 413, 'A picture has 2 MiB at most']
   ] as const) {
     const answer = await multipart(path, fields, file)
     t.equal(answer.status, status, path)
@@ -344,4 +351,26 @@ await t.test('a preview that cannot be made says once, in the language of the re
     status: 422,
     body: /^\/data\/photo\s: Cette image est illisible\s: ce n’est pas un fichier PNG entier\.$/
   })
+})
+
+await t.test('a template that fails names its block, before a dispatch too, and leads who may change it there', async (t) => {
+  const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } }
+  const source =
+    'name: Failing inside\nservice: file\nlocale: en\nbody:\n  - paragraph: Hello\n  - if: a\n    then: [{ paragraph: "{{ b }}" }]\n'
+  const made = await send('POST', '/api/v1/templates', { source, schema, sample: { b: 'x' } })
+  t.equal(made.status, 201, JSON.stringify(made.body))
+  const failing = made.body.id
+  await send('POST', `/api/v1/templates/${String(failing)}/publish`, { version: 1 })
+  const fields = { ':template': String(failing), 'of': 'file', ':written': 'json', 'json': '{ "a": "yes" }' }
+  const to = `/templates/${String(failing)}/blocks?open=%2Fbody%2F1%2Fthen%2F0%2Fparagraph`
+  for (const act of ['validate', 'check', 'dispatch']) {
+    const { body } = await post(`/send/${act}`, fields, cookie)
+    contains(t, body, 'The template shows “b” (block 2.1), but the data have no such value.', act)
+    contains(t, body, `<a href="/console${to}">To the place in the template: block 2.1</a>`, act)
+    lacks(t, (await post(`/send/${act}`, fields, memberCookie)).body, `/console${to}`, act)
+  }
+  contains(t, (await post('/send/preview', fields, `${cookie}; __Host-console-language=fr`)).body, /Le modèle montre «\sb\s» \(bloc 2\.1\)/)
+  const { body } = await open(to, cookie)
+  contains(t, body, 'name="open" value="/body/1/then/0"')
+  contains(t, body, /value="close" aria-expanded="true"[^>]* autofocus/)
 })
