@@ -1,4 +1,3 @@
-import type { JsonObject } from '@dispatch/common'
 import type { FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
