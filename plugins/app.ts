@@ -145,7 +145,14 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   for (const feature of features) await server.register(featureRoutes(feature))
   if (get('config').showsConsole) {
     const parts = consolePartsOf(features)
-    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), parts, linkKey: get('linkKey'), now: get('now') })
+    await server.register(consolePlugin, {
+      prefix: '/console',
+      sessions: get('sessions'),
+      parts,
+      linkKey: get('linkKey'),
+      now: get('now'),
+      clockSkew: get('clockSkew')
+    })
   }
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {

@@ -41,9 +41,9 @@ await t.test('the page of a dispatch tells why it has its provider, and whether 
   const page = (await open(at, cookie)).body
   contains(t, page, `<summary>${en.choices}</summary>`)
   contains(t, page,
-    `<th scope="row"><span title="simulator">Simulator</span></th><td>${en.choice_chosen}</td><td lang="en">The default of the company chose it.</td>`)
+    `<th scope="row"><span title="simulator">Simulator</span></th><td>${en.choice_chosen}</td><td>The default of the company chose it.</td>`)
   contains(t, page, new RegExp(
-    `<th scope="row"><span title="stripe">[^<]+</span></th><td>${en.choice_unusable}</td><td lang="en">[^<]*has no configuration`
+    `<th scope="row"><span title="stripe">[^<]+</span></th><td>${en.choice_unusable}</td><td>[^<]*has no settings yet`
   ))
   lacks(t, page, en.choicesChanged)
   await send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, acme.admin)

@@ -116,7 +116,9 @@ export function createPlanner (dependencies: PlannerDependencies, options: Plann
       const { draft: read, templateFindings } = await templateChecks(whole)
       // A row of a batch is checked before it is handed over: only then has its time passed while it waited.
       const mayBeLate = batchId !== undefined || (approval !== undefined && 'approvalId' in approval)
-      const { schedule, problems } = timingOf(request.schedule, read.steps, now(), mayBeLate)
+      // Due times go by the clock of the database: that of this process may be another.
+      const asOf = request.schedule === undefined ? now() : await dependencies.database.time()
+      const { schedule, problems } = timingOf(request.schedule, read.steps, asOf, mayBeLate)
       const mistimed = schedule?.dueAt === undefined
         ? problems
         : await findExpiring(dependencies, actor.companyId, [...read.steps, ...read.deferred], dueMoment(schedule.dueAt))

@@ -177,12 +177,13 @@ async function say (dependencies: AfterwardsDependencies, { body, ...recorded }:
 }
 
 async function move (dependencies: MoveDependencies, { asked: requested, ...recorded }: ActionInput<'move'>): Promise<void> {
-  const { database, jobs, now, shelves } = dependencies
+  const { database, jobs, shelves } = dependencies
   const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(dependencies, recorded)
   const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
-  const { schedule: timed, problems } = timingOf(requested, path, now())
+  const now = await database.time()
+  const { schedule: timed, problems } = timingOf(requested, path, now)
   if (problems.length > 0) throw refusal('validation_failed', problems)
-  const schedule = { ...requested, dueAt: timed?.dueAt ?? now().toISOString() }
+  const schedule = { ...requested, dueAt: timed?.dueAt ?? now.toISOString() }
   const at = dueMoment(schedule.dueAt)
   const expiring = await findExpiring(dependencies, companyId, steps.map(stepOf), at)
   if (expiring.length > 0) throw refusal('validation_failed', expiring)

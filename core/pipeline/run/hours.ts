@@ -9,14 +9,14 @@ import { settle, type Settled, type SettleDependencies } from './settle.ts'
  * is a retry. Answers undefined where the step can go on.
  */
 export async function waitForHours (
-  dependencies: SettleDependencies & { now: () => Date },
+  dependencies: SettleDependencies,
   run: Run,
   step: Step
 ): Promise<Settled & { sendAt?: string } | undefined> {
   const { companyId, dispatchId, runId, schedule, steps, attempted } = run
   // One whose attempt stands in its record has just been planned.
   if (schedule === undefined || attempted === step.stepId) return undefined
-  const now = dependencies.now()
+  const now = await dependencies.database.time()
   const at = opensAt(schedule, steps.filter(({ state }) => state.status !== 'accepted'), now)
   if (at === undefined) return settle(dependencies, run, step, { settlement: neverOpen, actor: { kind: 'system' } })
   if (at <= now) return undefined

@@ -498,6 +498,7 @@ export const en = {
   sendMore: 'More templates',
   sendMoreFields: 'Time, metadata and callback',
   sendAtField: 'Send at',
+  sendAtClock: 'The clock of the service counts: it is {now} there.',
   sendAtHelp: 'Left empty, it is sent at once.',
   sendTimeZone: 'Time zone',
   sendTimeZoneHelp: 'Such as Europe/Paris; UTC if left empty.',

@@ -503,6 +503,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   sendMore: 'Plus de modèles',
   sendMoreFields: 'Heure, métadonnées et rappel',
   sendAtField: 'Envoyer le',
+  sendAtClock: 'L’horloge du service compte : il y est {now}.',
   sendAtHelp: 'Laissé vide, l’envoi part aussitôt.',
   sendTimeZone: 'Fuseau horaire',
   sendTimeZoneHelp: 'Par exemple Europe/Paris ; UTC si laissé vide.',

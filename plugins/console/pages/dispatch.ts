@@ -210,7 +210,7 @@ ${
     )
   }
 ${
-    actions(words, { dispatch, cancellable: isCancellable(dispatch, { events: events.data, providers }), ways },
+    actions(words, { dispatch, cancellable: isCancellable(dispatch, { events: events.data, providers }), ways, now: visit.now },
       correctionForms(words, at, { dispatch, steps: correctable, typed }))
   }
 ${statusSection(words, at, statuses)}${documentSections(words, at, documents)}${messageSections(words, at, requested)}${
@@ -312,7 +312,7 @@ function waitsForItsTime ({ status, sendAt, nextTryAt }: DispatchView): boolean 
 /** What can be done with a dispatch in its state; the API decides whether it may be. */
 function actions (
   words: Words,
-  { dispatch, cancellable, ways }: { dispatch: DispatchView, cancellable: boolean, ways: Ways },
+  { dispatch, cancellable, ways, now }: { dispatch: DispatchView, cancellable: boolean, ways: Ways, now: Date },
   corrections: readonly Html[]
 ): Html {
   const at = `/console/dispatches/${dispatch.dispatchId}`
@@ -340,7 +340,7 @@ ${
   }${
     waitsForItsTime(dispatch)
       ? html`<form method="post" action="${at}/schedule"><p>${words.moveIntro}</p>${
-        timeFields(words, { sendAt: '', timeZone: '' }, {}, words.moveWhen)
+        timeFields(words, { sendAt: '', timeZone: '' }, { help: words.moveWhen, now })
       }<div class="actions"><button class="second">${words.move}</button></div></form>
 <form method="post" action="${at}/schedule"><input type="hidden" name=":now" value="true"><p>${words.moveNowIntro}</p>
 <div class="actions"><button class="second">${words.moveNow}</button></div></form>`

@@ -4,7 +4,7 @@ import { isList, isObject } from '../form/schema.ts'
 import { creditsOf, fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import type { ValidationResponse } from '../session/api.ts'
 import { simulator } from '../session/services.ts'
-import { badge, facts, notice, table } from './layout.ts'
+import { badge, facts, notice, table, time } from './layout.ts'
 import { nameOf } from './provider-names.ts'
 import type { Draft } from './send-draft.ts'
 import { beginningOf, followingOf } from './send-forms.ts'
@@ -55,10 +55,10 @@ export function isReal ({ plan }: Pick<ValidationResponse, 'plan'>): boolean {
   return plan.some(({ providerName, sandbox }) => providerName !== undefined && sandbox !== true && providerName !== simulator)
 }
 
-/** What a dispatch will do: to whom, by which provider and why, for how much, in earnest or as a test; and what is still a sample. */
+/** What a dispatch will do: when, to whom, by which provider and why, for how much, in earnest or as a test; and what is still a sample. */
 export function review (
   words: Words,
-  { plan, recipient, approval }: Pick<ValidationResponse, 'plan' | 'recipient' | 'approval'>,
+  { plan, recipient, approval, sendAt }: Pick<ValidationResponse, 'plan' | 'recipient' | 'approval' | 'sendAt'>,
   draft: Draft
 ): Html {
   const rows = plan.map(({ service, providerName, chosenBy, sandbox, credits }) =>
@@ -71,9 +71,12 @@ export function review (
     }</td></tr>\n`
   )
   const head = [words.service, words.provider, words.price, words.earnest]
-  return html`${facts([[words.recipient, recipient], [words.document, givenIn(draft)]])}${table(words.reviewTitle, head, rows)}${
-    approval === undefined ? html`` : notice('warn', html`<p>${fill(words.reviewApproval, { rules: approval.rules.join(', ') })}</p>`)
-  }${samplesSaid(words, untouchedIn(words, draft))}`
+  const at = sendAt === undefined ? undefined : time(sendAt)
+  return html`${facts([[words.recipient, recipient], [words.document, givenIn(draft)], [words.sentAt, at]])}${
+    table(words.reviewTitle, head, rows)
+  }${approval === undefined ? html`` : notice('warn', html`<p>${fill(words.reviewApproval, { rules: approval.rules.join(', ') })}</p>`)}${
+    samplesSaid(words, untouchedIn(words, draft))
+  }`
 }
 
 /** The document that is sent in place of one of a template: the name of a file, the id of a document. */

@@ -126,7 +126,7 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   }"><input type="hidden" name="of" value="${service}"><input type="hidden" name=":back" value="${path}">${
     outlives(visit, '/console/send')
   }${onceField(once)}${draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)}
-${filling}${documentSection(words, draft, { problems, files })}${aboutSection(words, draft, { problems, files })}${
+${filling}${documentSection(words, draft, { problems, files })}${aboutSection(words, draft, { problems, files, now: visit.now })}${
     followingSections(words, draft, { problems, files })
   }${nextSection(visit, draft)}${template === undefined ? html`` : dataSection(words, draft, problems)}</div>
 <section aria-labelledby="preview"><h2 id="preview">${template === undefined ? words.sendDo : words.preview}</h2><div class="actions">
@@ -211,7 +211,7 @@ function documentSection (words: Words, { template, document }: Draft, { problem
   }</section>`
 }
 
-function aboutSection (words: Words, draft: Draft, { problems, files }: Filling): Html {
+function aboutSection (words: Words, draft: Draft, { problems, files, now }: Filling & { now: Date }): Html {
   const { service, fields, provider } = draft
   const providers = choosable(words, draft)
   return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${
@@ -232,7 +232,7 @@ function aboutSection (words: Words, draft: Draft, { problems, files }: Filling)
         wrong: problems.filter(({ path }) => path === '/providerName').map((one) => sentenceOf(words, one))
       })
     }`
-  }${moreFields(words, draft, problems)}</section>`
+  }${moreFields(words, draft, problems, now)}</section>`
 }
 
 /** The way to the page on which files are uploaded, and back. */
@@ -243,7 +243,7 @@ function uploadButton (words: Words, { template, service, following }: Draft): H
     : html``
 }
 
-function moreFields (words: Words, draft: Draft, problems: Filled['problems']): Html {
+function moreFields (words: Words, draft: Draft, problems: Filled['problems'], now: Date): Html {
   const { metadata, callbackUrl, sendAt, timeZone, usualHours } = draft
   const wrongAt = (path: string): Html[] =>
     problems.filter((one) => one.path === path || one.path.startsWith(`${path}/`)).map((one) => sentenceOf(words, one))
@@ -257,7 +257,7 @@ function moreFields (words: Words, draft: Draft, problems: Filled['problems']): 
   const isOpen = [metadata, callbackUrl, sendAt, timeZone].some((text) => text !== '') || usualHours ||
     Object.values(wrong).some((found) => found.length > 0)
   return html`<details${isOpen ? html` open` : html``}><summary>${words.sendMoreFields}</summary>${
-    timeFields(words, { sendAt, timeZone }, wrong)
+    timeFields(words, { sendAt, timeZone }, { wrong, now })
   }${checkField({ name: ':usualHours', label: words.sendHours, checked: usualHours, wrong: wrong.hours })}${
     linesField({ name: ':metadata', label: words.metadata, help: words.sendMetadata, value: metadata, wrong: wrong.metadata })
   }${
@@ -274,18 +274,17 @@ function moreFields (words: Words, draft: Draft, problems: Filled['problems']): 
 
 type Wrong = Partial<Record<'sendAt' | 'timeZone', readonly Html[]>>
 
-/** When something is sent: a local time and its zone. */
+/** When something is sent: a local time and its zone. `now`: by the clock of the service, which counts. */
 export function timeFields (
   words: Words,
   { sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>,
-  wrong: Wrong = {},
-  help = words.sendAtHelp
+  { wrong = {}, help = words.sendAtHelp, now }: { wrong?: Wrong, help?: string, now: Date }
 ): Html {
   return html`${
     textField({
       name: ':sendAt',
       label: words.sendAtField,
-      help,
+      help: `${help} ${fill(words.sendAtClock, { now: `${now.toISOString().slice(0, 16).replace('T', ' ')} UTC` })}`,
       type: 'datetime-local',
       value: sendAt,
       wrong: wrong.sendAt

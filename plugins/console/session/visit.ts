@@ -95,6 +95,8 @@ export type Visit = {
   mode: Mode
   /** What features add to pages. */
   parts: ConsoleParts
+  /** By the clock of the database, by which what is scheduled is due. */
+  now: Date
   /** Marks the forms that outlive the session. */
   marks: Marks
   /** Who has signed in, and until when they act as `actor`; absent where they are the same. */
@@ -161,7 +163,7 @@ export function knownVisit (request: FastifyRequest): Visit | null {
  * the API for takes the permits of the company. What changes something looks it up again once the body is here, which may take minutes, in
  * which the session may have ended. A person who lacks the second factor that the company demands is led to set one up.
  */
-export function requireSessions (app: FastifyInstance, sessions: Sessions, parts: ConsoleParts): void {
+export function requireSessions (app: FastifyInstance, sessions: Sessions, { parts, now }: { parts: ConsoleParts, now: () => Date }): void {
   app.decorate(consoleParts, parts)
   app.decorateRequest(visiting, null)
   app.decorateRequest(visitorOf, null)
@@ -191,6 +193,7 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, parts
       columns: readCookie(request, 'columns') ?? '',
       mode: modeOf(request),
       parts,
+      now: now(),
       marks: marksOf(request)
     }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }

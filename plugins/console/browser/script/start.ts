@@ -6,11 +6,12 @@ import { sendOnce } from './once.ts'
 import { offerPalette } from './palette.ts'
 import { offerPasskeys } from './passkeys.ts'
 import { showRefusal } from './refusal.ts'
-import { showTimes } from './times.ts'
+import { nameZone, showTimes } from './times.ts'
 
 /** What the script does once a page is there. */
 export function start (): void {
   showTimes(document)
+  nameZone()
   followChanges()
   askWhileTyping()
   offerPasskeys()

@@ -1,3 +1,14 @@
+/** Names the zone of the browser beside a time that somebody chooses, where none is named: the reader sees which time is meant. */
+export function nameZone (): void {
+  document.addEventListener('change', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.name !== ':sendAt' || target.value === '') return
+    const zone = target.form?.querySelector<HTMLInputElement>('[name=":timeZone"]')
+    if (zone?.value !== '') return
+    zone.value = new Intl.DateTimeFormat().resolvedOptions().timeZone
+    zone.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+}
+
 /** Shows the times of a page in the zone of its reader. The title keeps them in UTC. */
 export function showTimes (within: ParentNode): void {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
