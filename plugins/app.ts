@@ -144,15 +144,8 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   for (const feature of features) await server.register(featureRoutes(feature))
   if (get('config').showsConsole) {
-    const parts = consolePartsOf(features)
-    await server.register(consolePlugin, {
-      prefix: '/console',
-      sessions: get('sessions'),
-      parts,
-      linkKey: get('linkKey'),
-      now: get('now'),
-      clockSkew: get('clockSkew')
-    })
+    const own = { sessions: get('sessions'), linkKey: get('linkKey'), now: get('now'), clockSkew: get('clockSkew') }
+    await server.register(consolePlugin, { prefix: '/console', parts: consolePartsOf(features), ...own })
   }
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {
