@@ -1,4 +1,4 @@
-import type { Migrations } from '@dispatch/core'
+import type { Migrations } from '@dispatch/tables'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

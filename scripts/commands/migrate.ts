@@ -1,6 +1,6 @@
-import { migrate, type Migrations, mustKnow, schemaState } from '@dispatch/core'
+import { migrate, mustKnow, schemaState } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
-import { checkMasterKeys, makeIndexes, release } from '@dispatch/tables'
+import { checkMasterKeys, makeIndexes, type Migrations, release } from '@dispatch/tables'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { findFeatures, migrationsOf } from '../../plugins/features/find-features.ts'

@@ -4,6 +4,7 @@ export { columns, columnsOf } from './columns.ts'
 export { companyTable } from './company-table.ts'
 export { followIndexes, makeIndexes } from './concurrent-indexes.ts'
 export { type PreparedJobs, addJobs, keepStatement } from './jobs.ts'
+export { migrateToLatest, type Migrations, type Reporting } from './migrator.ts'
 export { holdBack, isLetGo } from './paused-batches.ts'
 export { type SchemaState, canWorkOn, isSuperseded, noteRelease, readSchemaState, release } from './releases.ts'
 export type { EventActor, InboundState, PlainForm, RunningProvider, Schedule, StepCandidate, StepError, StoredCheck, Subscriptions,

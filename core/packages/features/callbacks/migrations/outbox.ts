@@ -1,4 +1,4 @@
-import type { Migrations } from '@dispatch/core'
+import type { Migrations } from '@dispatch/tables'
 import { type Kysely, sql } from 'kysely'
 
 const own = 'company_id = (select nullif(current_setting(\'app.company\', true), \'\')::integer)'
