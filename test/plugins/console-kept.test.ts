@@ -112,11 +112,46 @@ await t.test('it comes along through a second step, a wrong code, another langua
   contains(t, done.body, 'value="Grace &#8238;Hopper"', 'as it was sent')
 })
 
-await t.test('who must set up a second factor first is not shown what no page would take', async (t) => {
+await t.test('what no page would take before a second factor is set up waits for that, beside its page', async (t) => {
   const { admin: chief, member } = await company('demanding')
   const { body: page } = await follow('/send?template=20', await signIn(member))
   t.equal((await post('/company', { requireSecondFactor: 'true' }, await signIn(chief))).status, 303)
-  t.equal((await signedInWith('/send/dispatch', fieldsOf(page as string, '/console/send'), member)).status, 303)
+  const sent: [string, string][] = [...fieldsOf(page as string, '/console/send'), ['data.sender', 'Grace']]
+  const waits = await signedInWith('/send/dispatch', sent, member)
+  contains(t, waits.body, en.keptForFactor)
+  contains(t, waits.body, '<a class="button" href="/console/second-factor" target="_blank">')
+  const [again = ''] = /\/console\/sign-in-again[^"]*/.exec(waits.body as string) ?? []
+  const carried = fieldsOf(waits.body as string, again.replace('?', '\\?'))
+  const cookie = cookieOf(waits, '__Host-console')
+  const goOn = (): Promise<Answer> => post(again.slice('/console'.length).replaceAll('&amp;', '&'), carried, cookie)
+  contains(t, (await goOn()).body, en.keptForFactor, 'it is not set up yet')
+  const begun = await post('/second-factor/app', {}, cookie)
+  const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]{39})<\/code>/.exec(begun.body as string) ?? []
+  const totp = new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) })
+  const confirmed = await post('/second-factor/confirm', { code: totp.generate({ timestamp: clock.now.getTime() }) }, cookie)
+  t.equal(confirmed.status, 200)
+  const shown = await goOn()
+  contains(t, shown.body, en.keptIntro)
+  t.ok(fieldsOf(shown.body as string, '/console/send').some(([name, value]) => name === 'data.sender' && value === 'Grace'))
+})
+
+await t.test('who signs in beside the page in which a form waits has it there; nobody else has', async (t) => {
+  const { admin: author, member: other } = await company('beside')
+  const { body: page } = await follow('/send?template=20', await signIn(author))
+  const waits = await signInAfter('/send/dispatch', [...fieldsOf(page as string, '/console/send'), ['data.sender', 'Grace']])
+  contains(t, waits.body,
+    /<form method="post" action="\/console\/sign-on" class="stack" target="_blank"><input[^>]* value="\/console\/kept">/)
+  const [, again = ''] = /form="sign-in" formaction="\/console([^"]*)"/.exec(waits.body as string) ?? []
+  const goOn = (cookie: string): Promise<Answer> => post(again.replaceAll('&amp;', '&'), carriedBy(waits), cookie)
+  t.same(keptIn(await goOn('')), keptIn(waits), 'nobody has signed in yet')
+  const cookie = await signIn(author)
+  contains(t, (await open('/kept', cookie)).body, en.keptSignedIn)
+  const shown = await goOn(cookie)
+  contains(t, shown.body, en.keptIntro)
+  t.ok(fieldsOf(shown.body as string, '/console/send').some(([name, value]) => name === 'data.sender' && value === 'Grace'))
+  const theirs = await goOn(await signIn(other))
+  t.equal(theirs.status, 303)
+  lacks(t, theirs.body, 'Grace')
 })
 
 await t.test('a form of somebody else neither writes their draft nor takes its number', async (t) => {

@@ -3,6 +3,7 @@ import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallback } from 'fastify'
 import { secretIn } from '../form/body.ts'
 import { languages } from '../language/language.ts'
+import { besidePage } from '../pages/kept.ts'
 import { signInPath } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'
 import { clientOf } from '../session/client.ts'
@@ -11,7 +12,7 @@ import { carriedForm, isCarrying, keptFormIn, longestKept } from '../session/kep
 import { fiveMinutes, ownPath } from '../session/paths.ts'
 import { visitOf } from '../session/visit.ts'
 import { firstPage, secondPage } from './sign-in-pages.ts'
-import { signedIn } from './signed-in.ts'
+import { leadOn, signedIn } from './signed-in.ts'
 
 type Form = { Body: URLSearchParams }
 
@@ -29,11 +30,15 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
   app.get<{ Querystring: { next?: unknown } }>('/sign-in-again', { config: open },
     (request, reply) => reply.redirect(signInPath(ownPath(request.query.next)), 303))
 
-  // A form whose session has ended waits in the page of the sign-in for its author.
-  app.post<Form & { Querystring: { next?: unknown } }>('/sign-in-again', { config: open, bodyLimit: longestKept }, (request, reply) => {
-    const kept = keptFormIn(request) ?? carriedForm(request)
-    return reply.page(firstPage(request, { next: ownPath(request.query.next), kept }))
-  })
+  // A form whose session has ended waits in the page of the sign-in for its author, who may have signed in beside it.
+  app.post<Form & { Querystring: { next?: unknown } }>('/sign-in-again', { config: open, bodyLimit: longestKept },
+    async (request, reply) => {
+      const [kept, next] = [keptFormIn(request) ?? carriedForm(request), ownPath(request.query.next)]
+      const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
+      return actor === undefined ? reply.page(firstPage(request, { next, kept })) : leadOn(request, reply, { actor, kept, next })
+    })
+
+  app.get('/kept', { config: { enrolment: true } }, (request, reply) => reply.page(besidePage(visitOf(request))))
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' }, bodyLimit: longestKept }, async (request, reply) => {
     const { body } = request

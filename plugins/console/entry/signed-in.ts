@@ -1,16 +1,13 @@
-import type { Sessions } from '@dispatch/accounts'
+import type { Actor, Sessions } from '@dispatch/accounts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { keptPage, lostPage } from '../pages/kept.ts'
+import { keptForFactorPage, keptPage, lostPage } from '../pages/kept.ts'
 import { setCookie } from '../session/cookies.ts'
-import { carriedForm, isCarrying, isLost } from '../session/kept-form.ts'
+import { carriedForm, isCarrying, isLost, type KeptForm } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
 import { landingOf } from '../session/paths.ts'
 import { firstPage } from './sign-in-pages.ts'
 
-/**
- * Begins a session, and leads on: to the form that waits for its author, and else to `next`. Who must set up a second factor first is led
- * to that by each page.
- */
+/** Begins a session, and leads on. */
 export async function signedIn (
   sessions: Sessions,
   request: FastifyRequest,
@@ -18,12 +15,23 @@ export async function signedIn (
   { session, next }: { session: string, next: string }
 ): Promise<FastifyReply> {
   setCookie(reply, 'session', session)
-  if (isLost(request)) return reply.page(lostPage(languageOf(request), landingOf(next)))
   const kept = carriedForm(request)
-  const actor = kept && await sessions.actorOf(session, request.ip)
-  return kept !== undefined && kept.author === actor?.userId && actor.lacksSecondFactor !== true
-    ? reply.page(keptPage(languageOf(request), kept))
-    : reply.redirect(landingOf(next), 303)
+  return leadOn(request, reply, { actor: kept && await sessions.actorOf(session, request.ip), kept, next })
+}
+
+/**
+ * Leads who has a session to the form that waits for them, and else to `next`. One whose author must set up a second factor first waits on:
+ * no page would take it before.
+ */
+export function leadOn (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { actor, kept, next }: { actor: Actor | undefined, kept: KeptForm | undefined, next: string }
+): FastifyReply {
+  const words = languageOf(request)
+  if (kept === undefined && isLost(request)) return reply.page(lostPage(words, landingOf(next)))
+  if (kept === undefined || kept.author !== actor?.userId) return reply.redirect(landingOf(next), 303)
+  return reply.page(actor.lacksSecondFactor === true ? keptForFactorPage(words, kept, next) : keptPage(words, kept))
 }
 
 /**

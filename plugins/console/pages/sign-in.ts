@@ -44,13 +44,23 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
       use: 'alone',
       before: html`<input type="hidden" name="next" value="${next}">`
     })
-  }${partsAt(parts, 'signInForms').map((part) => part(words, next))}`
+  }${others(words, parts, { next, kept })}`
   return document(words, {
     title: words.signIn,
     main: html`<div class="narrow">${main}</div>`,
     path: signInPath(next),
     carrying: kept && signInForm
   })
+}
+
+/** The other ways to sign in: beside what waits here, where something does, so that it is not lost, and back to it. */
+function others (words: Words, parts: ConsoleParts, { next, kept }: { next: string, kept: KeptForm | undefined }): Html {
+  const ways = partsAt(parts, 'signInForms')
+  if (kept === undefined || ways.length === 0) return html`${ways.map((part) => part(words, next, false))}`
+  return html`${ways.map((part) => part(words, '/console/kept', true))}<p>${words.keptBeside}</p><div class="actions">
+<button class="second" form="${signInForm}" formaction="${
+    signInPath(next, '/console/sign-in-again')
+  }" formnovalidate>${words.keptSignedIn}</button></div>`
 }
 
 /** The id of the form that carries along what the reader has sent: the fields stand in it alone, and the script takes them elsewhere. */

@@ -47,8 +47,11 @@ export type Found = { kind: string, title: string, path: string, about?: string 
 export type PageParts = {
   /** Links beside the button of the sign-in. */
   readonly signInLinks?: (words: Words) => Html
-  /** Another way to sign in, below the password; it leads to `next`. */
-  readonly signInForms?: (words: Words, next: string) => Html
+  /**
+   * Another way to sign in, below the password; it leads to `next`. `beside`: the page holds a form that its reader has sent after their
+   * session had ended, and stays open: what leads away from it opens beside it.
+   */
+  readonly signInForms?: (words: Words, next: string, beside: boolean) => Html
   /** What it has by a text, for the search of the console: the best first. */
   readonly finds?: (visit: Visit, q: string) => Promise<readonly Found[]>
   /** In the form of a request. */

@@ -118,6 +118,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   )],
   '/send/e-invoices': ({ eInvoiceDraftId: id }) => own(`/send/e-invoices?draft=${id}`, `/send/e-invoices?draft=${id}&profile=BASIC`),
   '/services/:service': () => admin('/services/invoicing', '/services/invoicing?to=simulator'),
+  '/kept': () => admin('/kept'),
   '/sessions': () => admin('/sessions'),
   '/sign-in': () => nobody('/sign-in'),
   '/sign-in/code': () => nobody('/sign-in/code'),

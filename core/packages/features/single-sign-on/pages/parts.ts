@@ -5,19 +5,19 @@ import { type Words, wordsOf } from './words.ts'
 
 /** What other pages of the console show of single sign-on. */
 export const parts: PageParts = {
-  signInForms: (words, next) => signInForm(wordsOf(words), next),
+  signInForms: (words, next, beside) => signInForm(wordsOf(words), next, beside ? html` target="_blank"` : html``),
   account: ownSingleSignOn,
   company: (words) => companySection(wordsOf(words)),
   userFactor: unlinkSection
 }
 
-function signInForm (words: Words, next: string): Html {
-  return html`<hr><form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">
+function signInForm (words: Words, next: string, target: Html): Html {
+  return html`<hr><form method="post" action="/console/sign-on" class="stack"${target}><input type="hidden" name="next" value="${next}">
 <div class="field"><label for="work-email">${words.signOnByAddress}</label>
 <input id="work-email" name="email" type="email" autocomplete="username" required></div>
 <div class="actions"><button class="second">${words.signOn}</button><a href="${
     withQuery('/console/sign-on', { next })
-  }">${words.signOnByCode}</a></div></form>`
+  }"${target}>${words.signOnByCode}</a></div></form>`
 }
 
 function companySection (words: Words): Html {

@@ -394,6 +394,41 @@ else {
   }
 }
 
+if (browser !== undefined) {
+  for (const javaScriptEnabled of [false, true]) {
+    await t.test(`what waits for its author is there after a sign-in by the provider (${javaScriptEnabled ? 'script' : 'no script'})`, async (t) => {
+      const { code } = await founded()
+      provider.person = {
+        sub: `writer ${String(javaScriptEnabled)}`,
+        email: `writer-${String(javaScriptEnabled)}@example.com`,
+        email_verified: true
+      }
+      const context = await browser.newContext({ baseURL: front.url, locale: 'en', javaScriptEnabled })
+      const page = await context.newPage()
+      const signOnAt = async (tab: typeof page): Promise<void> => {
+        await tab.fill('#f-company', code)
+        await tab.click('main button')
+        await tab.click(`main a[href^="${issuer}"]`)
+      }
+      await page.goto('/console/sign-on?next=/console/send?template=20')
+      await signOnAt(page)
+      await page.waitForURL('**/console/send?template=20*')
+      await page.fill('[name="data.message"]', 'Written before')
+      await context.clearCookies()
+      await page.click('button[formaction="/console/send/dispatch"]')
+      await page.getByText(en.keptWaits).waitFor()
+      const [beside] = await Promise.all([context.waitForEvent('page'), page.click('main a[href^="/console/sign-on"]')])
+      await signOnAt(beside)
+      await beside.waitForURL('**/console/kept')
+      t.ok(await beside.getByText(en.keptGoBack.split('{')[0] ?? '').isVisible())
+      await page.getByRole('button', { name: en.keptSignedIn }).click()
+      await page.getByRole('button', { name: en.keptShow }).click()
+      t.equal(await page.inputValue('[name="data.message"]'), 'Written before')
+      await context.close()
+    })
+  }
+}
+
 await t.test('the secret of the client is nowhere but at the provider, and nothing failed', async (t) => {
   const rows = Object.values(await dump(app)).flat().join('\n')
   for (const text of [rows, service.log.join('\n')]) lacks(t, text, client.clientSecret)
