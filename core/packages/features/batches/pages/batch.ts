@@ -25,7 +25,8 @@ export const batchPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   for (const action of actions) {
-    const config = action === 'cancel' ? { confirms: cancellation } : {}
+    const confirms = questions[action]
+    const config = confirms === undefined ? {} : { confirms }
     app.post<Named>(`/batches/:id/${action}`, { config }, async (request, reply) => {
       const visit = visitOf(request)
       const { id } = request.params
@@ -51,16 +52,27 @@ export const batchPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-/** Asks before the rest of a batch is cancelled: how many rows wait, and how many are on their way. */
-async function cancellation (request: ConfirmRequest): Promise<Confirmation> {
+/**
+ * Asks before the rest of a batch is cancelled: how many rows wait, and how many are on their way; and before what failed is sent again:
+ * how many rows that are.
+ */
+const questions: Partial<Record<typeof actions[number], (request: ConfirmRequest) => Promise<Confirmation>>> = {
+  cancel: (request) => question(request, { title: 'batchCancel', intro: 'batchCancelIntro', states: shownStates }),
+  retry: (request) => question(request, { title: 'batchRetry', intro: 'batchRetryIntro', states: ['failed', 'refused'] })
+}
+
+type Question = { title: keyof Words, intro: keyof Words, states: readonly typeof shownStates[number][] }
+
+async function question (request: ConfirmRequest, { title, intro, states }: Question): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { id } = request.params
   const { counts } = await api.read<BatchView>(apiPath(id))
+  const button = String(words[title])
   return {
-    title: words.batchCancel,
-    says: [words.batchCancelIntro],
-    touches: shownStates.filter((state) => counts[state] > 0).map((state) => [stateWord(words, state), counts[state]] as const),
-    button: words.batchCancel,
+    title: button,
+    says: [String(words[intro])],
+    touches: states.filter((state) => counts[state] > 0).map((state) => [stateWord(words, state), counts[state]] as const),
+    button,
     back: `/console/batches/${encodeURIComponent(id)}`
   }
 }

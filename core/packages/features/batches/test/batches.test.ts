@@ -8,13 +8,16 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { languages } from '../../../../../plugins/console/language/language.ts'
 import { until } from '../../../../../test/core/work/support.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { listOverdueDispatches } from '../../../../store/dispatch/runs.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { readBacklog } from '../../../tables/backlog.ts'
+import { stateWord, wordsOf } from '../pages/words.ts'
 import { createBatches, maxBytes, maxRows } from '../service/batches.ts'
 import { listKeptRows } from '../store/row-facts.ts'
 import { changeRows } from '../store/rows.ts'
@@ -345,6 +348,10 @@ await t.test('a batch is paused, goes on, and is cancelled; what failed is sent 
   t.equal(counts.cancelled + counts.succeeded + counts.running, 40)
   const failed = await reaches((await take(lines(text('a', refusedNumber), text('b')))).body.batchId, 'finished')
   has(t, failed.counts, { failed: 1, succeeded: 1 })
+  const { post, signIn } = openConsole(service)
+  const question = (await post(`/batches/${String(failed.batchId)}/retry`, {}, await signIn())).body
+  contains(t, question, `<dt>${stateWord(wordsOf(languages.en), 'failed')}</dt><dd>1</dd>`, 'who sends again is asked, with how many rows')
+  lacks(t, question, `<dt>${stateWord(wordsOf(languages.en), 'succeeded')}</dt>`)
   has(t, await act(failed.batchId, 'retry'), { status: 200, body: { status: 'running', counts: { waiting: 1, failed: 0 } } })
   const again = await reaches(failed.batchId, 'finished')
   has(t, again.counts, { failed: 1, succeeded: 1 }, 'it fails again')

@@ -71,11 +71,9 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.page(await view(visit, request.params.id, { message: testNotice(visit.words, tested.body) }))
   })
 
-  app.post<Named>('/developers/endpoints/:id/resend', async (request, reply) => {
-    const [visit, since] = [visitOf(request), request.body.get('since') ?? '']
-    const resent = await visit.api.send<Resent>('POST', `${pathOf(request)}/resend`, {
-      since: /^\d{4}-\d\d-\d\d$/.test(since) ? `${since}T00:00:00Z` : since
-    })
+  app.post<Named>('/developers/endpoints/:id/resend', { config: { confirms: resending } }, async (request, reply) => {
+    const visit = visitOf(request)
+    const resent = await visit.api.send<Resent>('POST', `${pathOf(request)}/resend`, { since: sinceIn(request.body) })
     if (resent.ok) {
       return reply.redirect(`${at(request)}?queued=${String(resent.body.queued)}${resent.body.more ? '&more=1' : ''}`, 303)
     }
@@ -114,6 +112,36 @@ async function removal (request: ConfirmRequest): Promise<Confirmation> {
     back: at(request)
   }
 }
+
+/** The beginning of the day that a form names; what is none is the API's to judge. */
+function sinceIn (body: URLSearchParams): string {
+  const since = body.get('since') ?? ''
+  return /^\d{4}-\d\d-\d\d$/.test(since) ? `${since}T00:00:00Z` : since
+}
+
+/** Asks before callbacks are sent again: how many. Undefined where there are none, or the day is none. */
+async function resending (request: ConfirmRequest): Promise<Confirmation | undefined> {
+  const { words, api } = visitOf(request)
+  const since = sinceIn(request.body)
+  const found = await Promise.all(
+    ['failed', 'stopped'].map((state) =>
+      api.read<{ data: CallbackView[] }>(withQuery(`${pathOf(request)}/callbacks`, { state, limit: String(counted) }))
+    )
+  )
+  const late = found.map(({ data }) => data.filter(({ createdAt }) => createdAt >= since).length)
+  const all = late.reduce((sum, count) => sum + count, 0)
+  if (all === 0) return undefined
+  return {
+    title: words.endpointResend,
+    says: [words.endpointResendIntro],
+    touches: [[words.endpointCallbacks, `${String(all)}${late.includes(counted) ? '+' : ''}`]],
+    button: words.sendAgain,
+    back: at(request)
+  }
+}
+
+/** So many callbacks of a state are counted. */
+const counted = 100
 
 /** In milliseconds. */
 const day = 86_400_000

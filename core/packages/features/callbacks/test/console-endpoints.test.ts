@@ -104,7 +104,9 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   contains(t, many.body, 'Done: 1 of 2.')
   contains(t, many.body, `href="/console${own}"`)
   await until('it is stopped once more', async () => (await callbacks())[0]?.attempts[2]?.outcome === 'stopped')
-  const resent = await post(`${own}/resend`, { since: new Date().toISOString().slice(0, 10) }, cookie)
+  const since = { since: new Date().toISOString().slice(0, 10) }
+  contains(t, (await post(`${own}/resend`, since, cookie)).body, `<dt>${en.endpointCallbacks}</dt><dd>1</dd>`, 'it is asked')
+  const resent = await confirm(`${own}/resend`, since, cookie)
   t.equal(resent.headers.get('location'), `/console${own}?queued=1`)
   contains(t, (await open(`${own}?queued=1`, cookie)).body, 'again: 1.')
   t.equal((await post(`${own}/resend`, { since: 'yesterday' }, cookie)).status, 400)
