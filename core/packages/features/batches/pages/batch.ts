@@ -67,10 +67,10 @@ async function question (request: ConfirmRequest, { title, intro, states }: Ques
   const { words, api } = visitOf(request)
   const { id } = request.params
   const { counts } = await api.read<BatchView>(apiPath(id))
-  const button = String(words[title])
+  const button = words[title]
   return {
     title: button,
-    says: [String(words[intro])],
+    says: [words[intro]],
     touches: states.filter((state) => counts[state] > 0).map((state) => [stateWord(words, state), counts[state]] as const),
     button,
     back: `/console/batches/${encodeURIComponent(id)}`
