@@ -245,7 +245,7 @@ async function whileTyping (): Promise<void> {
     typed(t, async (page) => {
       const made: string[] = []
       page.on('request', (request) => {
-        if (request.url().endsWith('/send/preview')) made.push(request.url())
+        if (request.method() === 'POST' && request.url().endsWith('/send/preview')) made.push(request.url())
       })
       await page.addInitScript('Object.defineProperty(navigator, "pdfViewerEnabled", { value: false })')
       await page.goto('/console/send?template=1')
@@ -311,6 +311,24 @@ async function whileTyping (): Promise<void> {
       t.equal(await page.inputValue(field), 'Grace')
       lacks(t, await page.textContent('main') ?? '', 'Away')
     }))
+
+  await t.test('a browser whose clock and zone are others says which time is meant, and reads when it is sent', async (t) => {
+    const context = await browser.newContext({ baseURL: url, locale: 'en', timezoneId: 'Asia/Tokyo' })
+    const page = await context.newPage()
+    await signInAt(page, '/console/sessions', admin)
+    await page.clock.install({ time: Date.now() + 3_600_000 })
+    await page.goto('/console/send?template=20')
+    await page.click('details:has([name=":sendAt"]) > summary')
+    const day = Temporal.Now.plainDateISO('UTC').add({ days: 2 }).toString()
+    await page.fill('[name=":sendAt"]', `${day}T10:00`)
+    await page.press('[name=":sendAt"]', 'Tab')
+    t.equal(await page.inputValue('[name=":timeZone"]'), 'Asia/Tokyo')
+    await page.click('button[formaction="/console/send/validate"]:visible')
+    const sent = page.locator('.notice time')
+    t.equal(await sent.getAttribute('datetime'), `${day}T01:00:00.000Z`)
+    contains(t, await sent.textContent() ?? '', `${day} 10:00 GMT+9`)
+    await context.close()
+  })
 
   await t.test('Back, F5, a second tab, a double press and a cut answer send a form once', async () => {
     const acts = ['send', 'press twice', 'back', 'reload', 'second tab', 'cut'] as const

@@ -92,10 +92,11 @@ async function tell (
   await outbox.tell(queries, companyId, { type: `alert.${event}`, data, ...url !== null && { url } })
 }
 
-async function lookAt (options: Options, row: AlertRow): Promise<void> {
-  const { database, now } = options
+/** `now`: by the clock of the database, which has written the times that are compared. */
+async function lookAt (options: Options, row: AlertRow, now: Date): Promise<void> {
+  const { database } = options
   const { company_id: companyId, condition, kind } = row
-  const found = await database.company(companyId, (queries) => measures[kind](queries, { companyId, condition, now: now() }))
+  const found = await database.company(companyId, (queries) => measures[kind](queries, { companyId, condition, now }))
   await moveAlert(database, row, found, (queries, event) => tell(options, queries, row, { event, facts: found.facts, trial: false }))
 }
 
@@ -195,9 +196,10 @@ export function createAlerts (options: Options): Alerts {
 
     async check () {
       for (let taken = await takeAlerts(database, together); taken.length > 0; taken = await takeAlerts(database, together)) {
+        const now = await database.time()
         for (const row of taken) {
           // What fails is looked at again in a minute, and keeps nobody else waiting.
-          await lookAt(options, row).catch((err: unknown) => {
+          await lookAt(options, row, now).catch((err: unknown) => {
             log.warn({ err, companyId: row.company_id }, 'an alert could not be looked at')
           })
         }
