@@ -313,7 +313,7 @@ async function whileTyping (): Promise<void> {
     }))
 
   await t.test('a browser whose clock and zone are others says which time is meant, and reads when it is sent', async (t) => {
-    const context = await browser.newContext({ baseURL: url, locale: 'en', timezoneId: 'Asia/Tokyo' })
+    const context = await browser!.newContext({ baseURL: url, locale: 'en', timezoneId: 'Asia/Tokyo' })
     const page = await context.newPage()
     await signInAt(page, '/console/sessions', admin)
     await page.clock.install({ time: Date.now() + 3_600_000 })
