@@ -17,7 +17,9 @@ export function html (markup: TemplateStringsArray, ...values: readonly (string 
     // Most texts have nothing to escape, and a page has hundreds.
     if (typeof value !== 'string') text += markupOf(value) + after
     else if (!special.test(value)) text += value + after
-    else text += escaped(isSent(markup[index] ?? '', after) ? value : readable(value)) + after
+    // Quotation marks alone are no reason to look at each character: most long texts have some.
+    else if (!unusual.test(value)) text += escaped(value) + after
+    else text += escaped(isSent(markup[index] ?? '', after) ? value : readable(value)).replace(turning, numbered) + after
   }
   return { markup: text }
 }
@@ -27,11 +29,13 @@ function isSent (before: string, after: string): boolean {
   return before.endsWith(' value="') || after.startsWith('</textarea>')
 }
 
-/** What has to be escaped, or looked at by `readable`: controls, marks on letters, and what nobody sees. */
-const special = new RegExp(
-  '[&<>"\'\\0-\\x08\\v\\f\\x0e-\\x1f\\x7f-\\x9f\\xad\\u0300-\\u036f\\u0483-\\u0489\\u061c\\u115f\\u1160\\u1ab0-\\u1aff\\u1dc0-\\u1dff' +
-    '\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u20d0-\\u20ff\\u2800\\u3164\\ufe00-\\ufe2f\\ufeff\\uffa0]'
-)
+/** What `readable` has to look at: controls, marks on letters, and what nobody sees. */
+const unusualOnes =
+  '\\0-\\x08\\v\\f\\x0e-\\x1f\\x7f-\\x9f\\xad\\u0300-\\u036f\\u0483-\\u0489\\u061c\\u115f\\u1160\\u1ab0-\\u1aff\\u1dc0-\\u1dff' +
+  '\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u20d0-\\u20ff\\u2800\\u3164\\ufe00-\\ufe2f\\ufeff\\uffa0'
+const unusual = new RegExp(`[${unusualOnes}]`)
+/** The same, and what has to be escaped. */
+const special = new RegExp(`[&<>"'${unusualOnes}]`)
 
 function markupOf (value: Html | readonly Html[]): string {
   if ('markup' in value) return value.markup
@@ -65,11 +69,11 @@ function signOf (control: string): string {
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
 }
 
-/**
- * One character after the other is twice as fast as all of them by a pattern. Controls that turn a text around stand as their numbers: they
- * must not turn the source of the page around.
- */
+/** One character after the other is twice as fast as all of them by a pattern. */
 function escaped (text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll('\'', '&#39;')
-    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (one) => `&#${String(one.charCodeAt(0))};`)
 }
+
+/** Controls that turn a text around stand as their numbers: they must not turn the source of the page around. */
+const turning = /[\u202a-\u202e\u2066-\u2069]/g
+const numbered = (one: string): string => `&#${String(one.charCodeAt(0))};`

@@ -1,5 +1,6 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { Kysely, type KyselyPlugin, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
+import { CompiledQuery, Kysely, type KyselyPlugin, PostgresDialect, PostgresDriver, type Transaction } from 'kysely'
+import { Beginning } from './beginning.ts'
 import { type Connections, limitsWithin, type TimeLimits } from './connections.ts'
 import type { StoredTables } from './tables.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
@@ -45,21 +46,30 @@ export function companyTransactions (pool: Connections, { connections, limits, t
    * Reads find few rows by an index of the company. The planner would often rather read the newest rows of all companies, as it does not
    * know that a company may have none among them. With this, it believes that rows found by an index lie as near as those of the table.
    */
-  const byIndex = 'set local random_page_cost = 0.1'
-  const beginningWith = (begin: string): Run => (companyId, work) =>
-    shares.run(companyId, () =>
-      queries.transaction().execute(async (transaction) => {
-        // Several commands in one message take no parameters, so the number stands in the text.
-        if (!Number.isSafeInteger(companyId)) throw new TypeError('The id of a company is a whole number.')
-        await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'; set local app.moment = ` +
-          `'${time === undefined ? 'now' : time().toISOString()}'${bounds}`).execute(transaction)
-        return work(transaction)
-      }))
+  const byIndex = { random_page_cost: '0.1' }
+  const beginningWith = (begin: string, more: Readonly<Record<string, string>> = {}): Run => {
+    const fixed = { ...more, role: 'dispatch_company' }
+    const settings = `select ${Object.entries(fixed).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}, ` +
+      'set_config(\'app.company\', $1, true), set_config(\'app.moment\', $2, true)'
+    const fixedPlain = Object.entries(fixed).map(([name, value]) => `set local ${name} = ${value}`).join('; ')
+    return (companyId, work) =>
+      shares.run(companyId, () =>
+        queries.transaction().execute(async (transaction) => {
+          // Several commands in one message take no parameters, so the number stands in the text.
+          if (!Number.isSafeInteger(companyId)) throw new TypeError('The id of a company is a whole number.')
+          const moment = time === undefined ? 'now' : time().toISOString()
+          const plain = `${begin}; ${fixedPlain}; set local app.company = '${companyId}'; set local app.moment = '${moment}'${bounds}`
+          // A pooler has no prepared statements.
+          const kept = through === 'server' ? [new Beginning(begin, settings, [String(companyId), moment], plain)] : []
+          await transaction.executeQuery(CompiledQuery.raw(plain, kept))
+          return work(transaction)
+        }))
+  }
   return {
     queries,
     share: (companyId, work) => shares.run(companyId, work),
     company: beginningWith('begin'),
-    snapshot: beginningWith(`begin isolation level repeatable read read only; ${byIndex}`)
+    snapshot: beginningWith('begin isolation level repeatable read read only', byIndex)
   }
 }
 

@@ -1,6 +1,7 @@
 import { isObserved, observe, secondsSince } from '@dispatch/common'
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { type Beginning, joinStatements, keepBeginnings, type Prepared } from './beginning.ts'
 import type { Destination } from './connection-failure.ts'
 import { addressesOf, findWriter } from './hosts.ts'
 import { connectionError, DatabaseUnavailable, statementError } from './unavailable.ts'
@@ -74,6 +75,7 @@ export function openConnections (
     client.once('error', (error: Error) => {
       if (!pool.ending) onError(error)
     }).on('error', ignoreRepeatedError)
+    joinStatements(client)
     health.watch(client)
   })
   if (through === 'server') nameStatements(pool)
@@ -259,11 +261,22 @@ function nameStatements (pool: pg.Pool): void {
   }
   pool.on('connect', (client: Query) => {
     const query = client.query.bind(client)
-    client.query = (...args) => {
+    const named = (...args: unknown[]): Prepared | undefined => {
       const [text, values, ...rest] = args
-      const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 && rest.length === 0 ? nameOf(text) : undefined
-      return name === undefined ? query(...args) : query({ name, text, values })
+      if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || rest.length > 0) return undefined
+      const name = nameOf(text)
+      return name === undefined ? undefined : { name, text, values }
     }
+    const join = async ({ begin, settings, values, plain }: Beginning, args: unknown[]): Promise<unknown> => {
+      const [statement, name, nameOfSettings] = [named(...args), nameOf(begin), nameOf(settings)]
+      if (statement !== undefined && name !== undefined && nameOfSettings !== undefined) {
+        const before = [{ name, text: begin, values: [] }, { name: nameOfSettings, text: settings, values }]
+        return await query({ ...statement, before })
+      }
+      await query(plain)
+      return await query(...args)
+    }
+    client.query = keepBeginnings((...args) => query(...named(...args) === undefined ? args : [named(...args)]), join)
   })
 }
 

@@ -1,3 +1,4 @@
+import { createRecent } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
@@ -185,8 +186,17 @@ export function copyable (words: Words, what?: string): Html {
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 const lettersOf = (word: string): string[] => Array.from(letters.segment(word), ({ segment }) => segment)
 
+/** Those of names that were shown last: to find the letters of a word takes long. */
+const monograms = createRecent<string, Html>(200)
+
 /** The first letters of a name, in the place of a logo: beside the name, which says the same. */
 export function monogram (name: string): Html {
+  const made = monograms.get(name) ?? monogramOf(name)
+  monograms.set(name, made)
+  return made
+}
+
+function monogramOf (name: string): Html {
   const [first = '', second = ''] = name.trim().split(/[\s.·-]+/)
   const shown = second === '' ? lettersOf(first).slice(0, 2) : [lettersOf(first)[0] ?? '', lettersOf(second)[0] ?? '']
   return html`<span class="monogram" aria-hidden="true">${shown.join('')}</span>`

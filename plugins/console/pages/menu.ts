@@ -1,3 +1,4 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { textIn, type Words } from '../language/language.ts'
 import type { MenuEntry, Visit } from '../session/visit.ts'
@@ -65,8 +66,18 @@ export function menuEntries (visit: Visit): MenuEntry[] {
   return [...groups.flatMap((group) => entriesOf(visit, group)), ...last(visit)]
 }
 
-/** The menu of a reader. `now`: the section that is open. */
+/** The menu of a reader. `now`: the section that is open. It is made once for a role and a language: each page has it. */
 export function menuOf (visit: Visit, now: string | undefined): Html {
+  const made = menus(visit.parts)
+  const key = `${visit.words.code} ${visit.actor.role} ${now ?? ''}`
+  const menu = made.get(key) ?? menuFor(visit, now)
+  made.set(key, menu)
+  return menu
+}
+
+const menus = memoizeByIdentity((_parts: Visit['parts']) => new Map<string, Html>())
+
+function menuFor (visit: Visit, now: string | undefined): Html {
   const { words } = visit
   const link = ({ section, path, label }: MenuEntry): Html =>
     html`<a href="${path}"${section === now ? html` aria-current="page"` : html``}>${textIn(words, label)}</a>`

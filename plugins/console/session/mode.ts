@@ -35,8 +35,13 @@ export function switchedPath (mode: Mode, path: string): string {
   return pathIn(mode, path.replace(/^(\/console\/(?:(?:dispatches|batches)(?=\/)|send(?=[/?#]))).*/, '$1'))
 }
 
-/** Where the markup of a page names addresses, in attributes alone: in texts and values, quotation marks are escaped. */
-const named = /(?<= (?:href|action|formaction|src|data-[a-z]+)="|name="next" value=")\/console(?=[/?#"])[^"]*/g
+/**
+ * Where the markup of a page names addresses, in attributes alone: in texts and values, quotation marks are escaped. What stands before them
+ * is looked at last, because few places have the rest.
+ */
+const isNamed = '(?<=(?: (?:href|action|formaction|src|data-[a-z]+)="|name="next" value=")/console)'
+const named = new RegExp(`/console${isNamed}(?=[/?#"])[^"]*`, 'g')
+const namedLive = new RegExp(`/console${isNamed}/live(?=[/?#"])`, 'g')
 
 /** Has redirects of the console stay in the mode of their request. */
 export function stayInMode (app: FastifyInstance): void {
@@ -50,6 +55,8 @@ export function stayInMode (app: FastifyInstance): void {
 /** The markup of a page with its links and forms in the mode of its request. */
 export function withMode (request: FastifyRequest, markup: string): string {
   const mode = modeOf(request)
+  // Only what names its own mode is another address there.
+  if (mode === 'live') return markup.replaceAll(namedLive, '/console')
   // The head names files, which are the same in both.
   const start = Math.max(0, markup.indexOf('<body'))
   return markup.slice(0, start) + markup.slice(start).replaceAll(named, (path) => inMode(path, mode))

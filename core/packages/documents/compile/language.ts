@@ -34,9 +34,15 @@ export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'local
   const languages = Object.keys(texts)
   if (!hasExpressions(locale)) return { locale, languages }
   const [, usual = ''] = /\bdefault:\s*["']([A-Za-z0-9-]+)["']/.exec(locale) ?? []
-  const tag = canonicalLanguage(usual)
-  return { locale: (tag === undefined ? undefined : lookupLanguage(tag, languages)) ?? languages[0] ?? locale, languages }
+  return { locale: usualAmong(`${usual} ${languages.join(' ')}`).language ?? languages[0] ?? locale, languages }
 }
+
+/** Which of the languages behind a tag serves it. Templates have few such lists, and reading a tag takes longer than a list of templates. */
+const usualAmong = memoizeLru(100, (tagAndLanguages: string) => {
+  const [usual = '', ...languages] = tagAndLanguages.split(' ')
+  const tag = canonicalLanguage(usual)
+  return { language: tag === undefined ? undefined : lookupLanguage(tag, languages) }
+})
 
 /** A locale in the template itself is wrong for all data, or for none. */
 function withFixed (locale: string, site: CompileContext): (scope: Scope) => Scope {
