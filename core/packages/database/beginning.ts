@@ -100,7 +100,7 @@ async function askJoined ({ parsedStatements: known }: Wire, ask: Query, { befor
 }
 
 /** `opening`: its first statement is under way. `failed`: that has failed, and with it the transaction. */
-type State = { pending: Beginning } | { opening: Promise<unknown> } | { failed: unknown } | undefined
+type State = { pending: Beginning } | { opening: Promise<unknown> } | { failed: Error } | undefined
 
 /**
  * Has a connection keep what a transaction begins with (the only value of a statement) until the first statement comes, and send both
@@ -124,10 +124,10 @@ export function keepBeginnings (query: Query, join: (beginning: Beginning, args:
     const end = text === 'commit' || text === 'rollback' ? text : undefined
     if ('failed' in state) {
       const { failed } = state
-      if (end === undefined) return Promise.reject(failed as Error)
+      if (end === undefined) return Promise.reject(failed)
       state = undefined
       const ended = Promise.resolve(query('rollback'))
-      return end === 'rollback' ? ended : ended.then(() => Promise.reject(failed as Error))
+      return end === 'rollback' ? ended : ended.then(() => Promise.reject(failed))
     }
     const { pending } = state
     // Nothing was asked for.
@@ -139,8 +139,8 @@ export function keepBeginnings (query: Query, join: (beginning: Beginning, args:
     state = { opening }
     opening.then(() => {
       state = undefined
-    }, (failed: unknown) => {
-      state = { failed }
+    }, (error: unknown) => {
+      state = { failed: error instanceof Error ? error : new Error(String(error)) }
     })
     return opening
   }

@@ -75,7 +75,7 @@ export function menuOf (visit: Visit, now: string | undefined): Html {
   return menu
 }
 
-const menus = memoizeByIdentity((_parts: Visit['parts']) => new Map<string, Html>())
+const menus = memoizeByIdentity<Visit['parts'], Map<string, Html>>(() => new Map())
 
 function menuFor (visit: Visit, now: string | undefined): Html {
   const { words } = visit

@@ -36,8 +36,8 @@ export function switchedPath (mode: Mode, path: string): string {
 }
 
 /**
- * Where the markup of a page names addresses, in attributes alone: in texts and values, quotation marks are escaped. What stands before them
- * is looked at last, because few places have the rest.
+ * Where the markup of a page names addresses, in attributes alone: in texts and values, quotation marks are escaped. What stands before
+ * them is looked at last, because few places have the rest.
  */
 const isNamed = '(?<=(?: (?:href|action|formaction|src|data-[a-z]+)="|name="next" value=")/console)'
 const named = new RegExp(`/console${isNamed}(?=[/?#"])[^"]*`, 'g')

@@ -37,7 +37,7 @@ export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'local
   return { locale: usualAmong(`${usual} ${languages.join(' ')}`).language ?? languages[0] ?? locale, languages }
 }
 
-/** Which of the languages behind a tag serves it. Templates have few such lists, and reading a tag takes longer than a list of templates. */
+/** Which of the languages behind a tag serves it. Templates have few such lists, and to read a tag takes longer than all else of a row. */
 const usualAmong = memoizeLru(100, (tagAndLanguages: string) => {
   const [usual = '', ...languages] = tagAndLanguages.split(' ')
   const tag = canonicalLanguage(usual)
