@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { createThreads, type Threads, type ThreadsOptions } from '../threads/threads.ts'
@@ -66,14 +67,20 @@ await t.test('one company leaves a thread to the others, and a third is served b
   t.same(done, ['of another', 'long', 'next'])
 })
 
-await t.test('where the jobs of one company wait for each other, the thread that is kept for others is started', async (t) => {
+await t.test('where the jobs of a company wait, the thread that is kept for others is started once there are others', async (t) => {
   const started: Worker[] = []
   process.on('worker', (worker) => started.push(worker))
-  const threads = start(t, { threads: 3 })
-  const run = (): Promise<string> => threads.run(1, { wait: 0, work: 1 }, 5)
-  await run()
-  await run()
+  const threads = start(t, { threads: 2 })
+  const run = (companyId: number): Promise<string> => threads.run(companyId, { wait: 0, work: 50 }, 5)
+  const oneBehindAnother = async (): Promise<void> => {
+    const first = run(1)
+    await setImmediate()
+    await Promise.all([first, run(1)])
+  }
+  await oneBehindAnother()
   t.equal(started.length, 1)
-  await Promise.all([run(), run()])
+  await run(2)
+  t.equal(started.length, 1)
+  await oneBehindAnother()
   t.equal(started.length, 2)
 })

@@ -97,12 +97,18 @@ export function createThreads<
     }
   }
 
+  /** Whose jobs came since the first thread was started. */
+  const since: { company?: number, others?: boolean } = {}
+
   /**
    * Where a job comes while all threads work, one more is started at once, although the job may have to wait for another one of its
-   * company: so whoever comes next does not wait for the start.
+   * company: so whoever comes next does not wait for the start. As long as one company alone comes, there is nobody to keep it for: a thread
+   * takes 65 MB.
    */
-  function startKept (): void {
-    if (begun.size === 0 || pool.threads.length > begun.size || pool.threads.length === threads) return
+  function startKept (companyId: number): void {
+    if (pool.threads.length === 0) Object.assign(since, { company: companyId, others: false })
+    since.others ||= since.company !== companyId
+    if (!since.others || begun.size === 0 || pool.threads.length > begun.size || pool.threads.length === threads) return
     tracked(pool.run('start')).catch((error: unknown) => {
       process.emitWarning(error as Error)
     })
@@ -124,7 +130,7 @@ export function createThreads<
   }
 
   async function runLoaded (companyId: number, load: () => Promise<Job>, seconds: number): Promise<Answer> {
-    startKept()
+    startKept(companyId)
     const permit = await semaphore.acquire(companyId)
     if (permit === undefined) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
     let cost = 0
