@@ -1,12 +1,15 @@
 import type { Migrations } from '@dispatch/tables'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import type { Feature } from './feature.ts'
 
 /** Where features stand. */
 const home = fileURLToPath(new URL('../../core/packages/features/', import.meta.url))
+
+const require = createRequire(import.meta.url)
 
 /**
  * The features of this installation, each after those that it needs: the folders of `folder`, as providers are found. Throws one clear
@@ -16,12 +19,12 @@ export async function findFeatures (folder = home): Promise<Feature[]> {
   if (!existsSync(folder)) return []
   const entries = await readdir(folder, { withFileTypes: true })
   const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name).sort()
-  return inOrder(await Promise.all(names.map(async (name) => await load(folder, name))))
+  return inOrder(names.map((name) => load(folder, name)))
 }
 
-async function load (folder: string, name: string): Promise<Feature> {
+function load (folder: string, name: string): Feature {
   const path = join(folder, name, 'index.ts')
-  const { default: feature } = await import(pathToFileURL(path).href) as { default?: Feature }
+  const { default: feature } = require(path) as { default?: Feature }
   if (typeof feature?.bind !== 'function') throw new Error(`The default export of ${path} is no feature: it is made by defineFeature.`)
   if (feature.name !== name) throw new Error(`The feature of ${path} is called "${feature.name}": its name is that of its folder.`)
   const astray = Object.keys(feature.migrations ?? {}).find((migration) => !migration.startsWith(`${name}/`))

@@ -17,12 +17,15 @@ export const languages: Readonly<Record<'en' | 'fr', Words>> = {
   fr: { ...spacedIn(serviceWords('fr')), ...spacedIn<keyof Words>(fr) }
 }
 
-/** The texts of a feature beside those of the console, in the language of the console's. */
+/**
+ * The texts of a feature beside those of the console, in the language of the console's. They are put together for the first page that needs
+ * them: those of all features together are twenty copies of the console's.
+ */
 export function withWords<
   Name extends string
 > (own: Readonly<Record<'en' | 'fr', Readonly<Record<Name, string>>>>): (words: Words) => Words & Readonly<Record<Name, string>> {
-  const both = { en: { ...languages.en, ...own.en }, fr: { ...languages.fr, ...spacedIn(own.fr) } }
-  return ({ code }) => code === 'fr' ? both.fr : both.en
+  const made: { en?: Words & Readonly<Record<Name, string>>, fr?: Words & Readonly<Record<Name, string>> } = {}
+  return ({ code }) => code === 'fr' ? made.fr ??= { ...languages.fr, ...spacedIn(own.fr) } : made.en ??= { ...languages.en, ...own.en }
 }
 
 /** A text of a feature in the language of these words. */

@@ -102,8 +102,8 @@ export function createThreads<
 
   /**
    * Where a job comes while all threads work, one more is started at once, although the job may have to wait for another one of its
-   * company: so whoever comes next does not wait for the start. As long as one company alone comes, there is nobody to keep it for: a thread
-   * takes 65 MB.
+   * company: so whoever comes next does not wait for the start. As long as one company alone comes, there is nobody to keep it for: a
+   * thread takes 65 MB.
    */
   function startKept (companyId: number): void {
     if (pool.threads.length === 0) Object.assign(since, { company: companyId, others: false })
