@@ -141,6 +141,7 @@ await t.test('who signs in beside the page in which a form waits has it there; n
   const waits = await signInAfter('/send/dispatch', [...fieldsOf(page as string, '/console/send'), ['data.sender', 'Grace']])
   contains(t, waits.body,
     /<form method="post" action="\/console\/sign-on" class="stack" target="_blank"><input[^>]* value="\/console\/kept">/)
+  contains(t, waits.body, '<a href="/console/forgotten" target="_blank">')
   const [, again = ''] = /form="sign-in" formaction="\/console([^"]*)"/.exec(waits.body as string) ?? []
   const goOn = (cookie: string): Promise<Answer> => post(again.replaceAll('&amp;', '&'), carriedBy(waits), cookie)
   t.same(keptIn(await goOn('')), keptIn(waits), 'nobody has signed in yet')

@@ -123,7 +123,7 @@ export const en = {
   keptWaits: 'Your session has ended. What you have written was not sent. Sign in with this form, and you can go on with it.',
   keptNot: 'Your session has ended. What you have written was not sent, and cannot wait here: its page is more than 7 days old, or it is ' +
     'very large. Go back in your browser to copy it, then sign in.',
-  keptBeside: 'Single sign-on opens in another tab: what you have written waits in this one.',
+  keptBeside: 'What leads elsewhere opens in another tab: what you have written waits in this one.',
   keptSignedIn: 'I have signed in there',
   keptGoBack: 'You are signed in. Go back to the tab in which you have written, and press “{button}” there. You can close this one.',
   keptForFactor: 'Your company demands a second factor. What you have written was not sent, and waits here until you have set one up.',

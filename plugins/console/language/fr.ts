@@ -129,7 +129,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   keptNot:
     'Votre session est terminée. Ce que vous avez écrit n’a pas été envoyé et ne peut pas attendre ici : sa page a plus de 7 jours, ' +
     'ou ce texte est trop long. Revenez en arrière dans votre navigateur pour le copier, puis connectez-vous.',
-  keptBeside: 'L’authentification unique s’ouvre dans un autre onglet : ce que vous avez écrit attend dans celui-ci.',
+  keptBeside: 'Ce qui mène ailleurs s’ouvre dans un autre onglet : ce que vous avez écrit attend dans celui-ci.',
   keptSignedIn: 'Je m’y suis connecté',
   keptGoBack: 'Vous êtes connecté. Revenez à l’onglet où vous avez écrit, et appuyez sur « {button} ». Vous pouvez fermer celui-ci.',
   keptForFactor:

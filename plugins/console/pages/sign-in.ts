@@ -37,7 +37,7 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
 <input id="password" name="password" type="password" autocomplete="current-password" required${
     email === '' ? html`` : autofocus
   } maxlength="512"${described(refused)}></div>
-<div class="actions"><button>${words.signIn}</button>${partsAt(parts, 'signInLinks').map((part) => part(words))}</div>
+<div class="actions"><button>${words.signIn}</button>${partsAt(parts, 'signInLinks').map((part) => part(words, kept !== undefined))}</div>
 </form>${
     answerForms(words, verifications, {
       at: '/console/sign-in',
@@ -56,7 +56,7 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
 /** The other ways to sign in: beside what waits here, where something does, so that it is not lost, and back to it. */
 function others (words: Words, parts: ConsoleParts, { next, kept }: { next: string, kept: KeptForm | undefined }): Html {
   const ways = partsAt(parts, 'signInForms')
-  if (kept === undefined || ways.length === 0) return html`${ways.map((part) => part(words, next, false))}`
+  if (kept === undefined) return html`${ways.map((part) => part(words, next, false))}`
   return html`${ways.map((part) => part(words, '/console/kept', true))}<p>${words.keptBeside}</p><div class="actions">
 <button class="second" form="${signInForm}" formaction="${
     signInPath(next, '/console/sign-in-again')

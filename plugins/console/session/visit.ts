@@ -45,12 +45,12 @@ export type Found = { kind: string, title: string, path: string, about?: string 
 
 /** What features add to pages that are not theirs, by its place there. */
 export type PageParts = {
-  /** Links beside the button of the sign-in. */
-  readonly signInLinks?: (words: Words) => Html
   /**
-   * Another way to sign in, below the password; it leads to `next`. `beside`: the page holds a form that its reader has sent after their
-   * session had ended, and stays open: what leads away from it opens beside it.
+   * Links beside the button of the sign-in. `beside`: the page holds a form that its reader has sent after their session had ended, and
+   * stays open: what leads away from it opens beside it.
    */
+  readonly signInLinks?: (words: Words, beside: boolean) => Html
+  /** Another way to sign in, below the password; it leads to `next`. */
   readonly signInForms?: (words: Words, next: string, beside: boolean) => Html
   /** What it has by a text, for the search of the console: the best first. */
   readonly finds?: (visit: Visit, q: string) => Promise<readonly Found[]>

@@ -4,7 +4,8 @@ import { wordsOf } from './words.ts'
 
 /** What other pages of the console show of links. */
 export const parts: PageParts = {
-  signInLinks: (words) => html`<a href="/console/forgotten">${wordsOf(words).forgotten}</a>`,
+  signInLinks: (words, beside) =>
+    html`<a href="/console/forgotten"${beside ? html` target="_blank"` : html``}>${wordsOf(words).forgotten}</a>`,
   users: (words) => html`<hr><p><a href="/console/company/invitations">${wordsOf(words).invitationNew}</a></p>`,
   userPassword: passwordLinkSection
 }
