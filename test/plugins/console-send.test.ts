@@ -93,7 +93,9 @@ await t.test('the form of every shared template, sent as it begins, is a request
     const found = await post('/send/validate', { ...formIn(body), provider: '' }, cookie)
     t.equal(found.status, 200, `${name} ${/<div class="notice[^]*?<\/div>/.exec(found.body)?.[0] ?? ''}`)
     contains(t, found.body, en.sendValid)
+    lacks(t, body, 'name="data.logo"', 'nobody types a picture: the brand has it')
   }
+  contains(t, (await follow('/send?template=30', cookie)).body, /Not in this form, but possible as JSON: [^<]*Logo/)
 })
 
 await t.test('a form has a field for each simple part of the data, and lines that come and go', async (t) => {

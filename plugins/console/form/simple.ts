@@ -49,7 +49,7 @@ type Within = { root: JsonObject, depth: number, counted: { fields: number } }
 function readField (schema: Json | undefined, sample: Json | undefined, { root, depth, counted }: Within): FieldSchema {
   if (++counted.fields > maxFields) return {}
   const found = followed(schema, { root, depth })
-  const type = typeOf(found, sample)
+  const type = isPicture(found) ? undefined : typeOf(found, sample)
   const within = { root, depth: depth + 1, counted }
   const field = { ...textsOf(found), ...type === undefined ? {} : { type } }
   if (type === 'object' && depth < deepest) return { ...field, ...membersOf(found, objectOf(sample), within) }
@@ -90,6 +90,11 @@ function followed (schema: Json | undefined, { root, depth }: Pick<Within, 'root
     return Object.hasOwn(objectOf(place), name) ? objectOf(place)[name] : undefined
   }, root)
   return { ...followed(target, { root, depth: depth + 1 }), ...own }
+}
+
+/** Whether a field is a picture as a data URI, which nobody types: a brand has the logo, and JSON can give another one. */
+function isPicture ({ pattern }: JsonObject): boolean {
+  return typeof pattern === 'string' && pattern.startsWith('^data:image/')
 }
 
 /** The type of a field: as the schema says, or as its sample is, or the first of several. Undefined: nothing tells. */

@@ -361,7 +361,11 @@ function dataFields (words: Words, draft: Draft, form: DataForm, { values, probl
         checkField({ name: ':computes', label: words.sendComputes, checked: computes })
       }`
   }<div class="dense">${fieldsOf(words, shown, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}</div>${
-    form.leftOut.length === 0 ? html`` : html`<p class="quiet">${fill(words.sendLeftOut, { names: form.leftOut.join(', ') })}</p>`
+    form.leftOut.length === 0
+      ? html``
+      : html`<p class="quiet">${
+        fill(words.sendLeftOut, { names: form.leftOut.map((name) => wordFor(words, 'data', name)).join(', ') })
+      }</p>`
   }
 <div class="actions"><button class="second" name=":show" value="json">${words.sendAsJson}</button></div>`
 }
