@@ -119,7 +119,7 @@ function head (words: Words, { name, base, partial: { kind } }: Shared, problems
   if (base !== '') return html``
   const kinds = (['partial', 'layout'] as const).map((value) => ({ value, label: kindOf(words, value) }))
   const refused = problems.some(({ path }) => path === '/name') ? words.assetNameWrong : undefined
-  return html`${textField({ name: 'name', label: words.name, value: name, help: words.assetNameHelp, required: true, refused })}${
+  return html`${textField({ name: 'name', label: words.name, value: name, help: words.assetNameHelp, refused })}${
     choiceField({ name: 'kind', label: words.partialKind, value: kind, help: words.partialKindHelp, options: kinds })
   }`
 }

@@ -150,6 +150,11 @@ async function inBrowser (chromium: Browser): Promise<void> {
     await shown.fill('[name="v:/blocks/0/paragraph/text"]', 'Payable at once, {{ name }}.')
     await shown.locator('.live iframe:not(.waiting)').contentFrame().getByText('Payable at once, Ada.').waitFor()
     await isAccessible(t, shown, 'with a block open')
+    await shown.fill('[name="v:/blocks/0/paragraph/text"]', '{{ nowhere }}')
+    await shown.locator('[data-block=""] > .wrong', { hasText: 'nowhere' }).waitFor()
+    await shown.goto('/console/partials/new/blocks')
+    await shown.locator('.live [data-state=ready]').waitFor()
+    await shown.locator('.live iframe:not(.waiting)').waitFor()
     await context.close()
   })
 }

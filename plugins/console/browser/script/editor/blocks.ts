@@ -69,7 +69,11 @@ function fieldOf (block: HTMLElement): Field {
     name: block.dataset['block'] ?? '',
     show (faults) {
       shown()?.remove()
-      if (faults.length > 0) block.querySelector(':scope > .opener')?.after(listOf(faults))
+      if (faults.length === 0) return
+      const opener = block.querySelector(':scope > .opener')
+      // What is above all blocks has none where there is nothing to open.
+      if (opener === null) block.prepend(listOf(faults))
+      else opener.after(listOf(faults))
     }
   }
 }
