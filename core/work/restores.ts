@@ -97,7 +97,7 @@ export async function followRestores ({ database, places, log, milliseconds = po
     if (steps !== undefined) log.info({ steps }, 'what the database may have done before it was restored is marked')
   }
 
-  /** The places that could not be written last time: each is said once. */
+  /** The locations that could not be written last time: each is logged once. */
   const failing = new Set<string>()
   /** What each place remembers, and since when. */
   const written = new Map<string, { mark: string, at: number }>()

@@ -9,7 +9,7 @@ import { decoded } from './content-encoding.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the body in bytes, once it is decoded; undefined before. */
+    /** The size of the decoded body in bytes; undefined before it is decoded. */
     decodedSize?: number
   }
 }
@@ -59,7 +59,7 @@ function lengthOf ({ headers: { 'content-length': length, 'transfer-encoding': s
   return streamed === undefined ? Number(length ?? 0) : undefined
 }
 
-/** Of a body whose length is not known, the first piece is read. The request goes on, so that it can be answered. */
+/** The first piece is read of a body whose length is not known. The request goes on, so that it can be answered. */
 async function isEmpty (request: FastifyRequest, body: Readable): Promise<boolean> {
   const length = lengthOf(request)
   if (length !== undefined) return length === 0

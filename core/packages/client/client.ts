@@ -198,7 +198,7 @@ function read ({ base, apiVersion, key }: Asking, answer: Response, text: string
   })
   // A word that nobody knows, without the id that each answer of the service has: "Not Found" of a gateway.
   if (error.error === 'unknown_error' && error.requestId === undefined) return strange(answer, text, { ...way, facts: reported })
-  // Of what is unknown, such as 504, a second request without the key of the first could send again.
+  // After an unknown outcome, such as 504, a second request without the key of the first could send again.
   const passes = httpStatus === 429 || httpStatus === 503 || httpStatus === 504 || word === 'idempotency_in_progress'
   return { error, again: passes && (repeatable || error.surelyNotSent) }
 }

@@ -105,10 +105,10 @@ export type Tables = {
     test: Generated<boolean>
     /** Null where it was sent at once. */
     schedule: Plain<Schedule> | null
-    /** Of which batch it is a row. */
+    /** The batch of which it is a row. */
     in_batch: string | null
   }
-  /** Of these no dispatch begins. */
+  /** Batches of which no dispatch begins. */
   paused_batches: { company_id: number, batch_id: string }
   /** Those that were forgotten, by the hour in which they were created. */
   dispatch_counts: { company_id: number, hour: Date, service: string, status: DispatchStatus, test: boolean, count: number }

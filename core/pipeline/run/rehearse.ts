@@ -21,7 +21,7 @@ import { settlementOfFailure } from './settle.ts'
 /** What a rehearsal needs: it makes the content and keeps nothing. */
 export type RehearsalDependencies = ContentDependencies & { keyring: Keyring }
 
-/** Of a validation everything is rehearsed; of a dispatch only what is not made before its answer. */
+/** A validation rehearses everything, a dispatch only what is not made before its answer. */
 type Extent = 'everything' | 'what is made later'
 
 /** Milliseconds for the content of a step. What takes longer is not checked. */

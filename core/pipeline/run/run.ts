@@ -19,14 +19,14 @@ export type RehydrateDependencies = { configurations: Configurations, templates:
 
 /** A recorded dispatch under way: a new one, or one that goes on. Every stage after the plan works on it. */
 export type Run = {
-  /** Of the lease under which it runs. */
+  /** The id of the lease under which it runs. */
   runId: string
   dispatchId: string
   companyId: number
   /** Who began it. Their configuration is used, even when somebody else lets it go on. */
   actor: Extract<EventActor, { kind: 'user' }>
   metadata: Readonly<Record<string, string>>
-  /** Of the trace of the request that asked for it (W3C Trace Context). */
+  /** The trace of the request that asked for it (W3C Trace Context). */
   traceparent?: string
   /** The number of the document, if the data has one. */
   documentNumber?: string

@@ -16,7 +16,7 @@ export type NewDispatch = {
   requestId: string
   /** The version of the API that asked for it; without one, the usual version. */
   apiVersion?: Version
-  /** Of the request's trace (W3C Trace Context), where it is traced. */
+  /** The trace of the request (W3C Trace Context), where it is traced. */
   traceparent?: string
   /** The services of the path, in their order. */
   services: readonly string[]
@@ -29,7 +29,7 @@ export type NewDispatch = {
   test?: boolean
   /** When it is sent, where that is not at any time. The price of one that waits is held then, unless the schedule says `now`. */
   schedule?: Schedule
-  /** Of which batch it is a row. */
+  /** The batch of which it is a row. */
   batchId?: string
   /** The file that came with the request, for the first step. */
   document?: NewDocument

@@ -39,7 +39,7 @@ export async function findDispatchesOf (
   return ids.length < together || last === undefined ? { found } : { found, next: last }
 }
 
-/** Of these dispatches of a company, at most 100, those that name a person, in order. */
+/** The dispatches among these of a company, at most 100, that name a person, in order. */
 export async function dispatchesNaming (
   { owner }: Pick<Database, 'owner'>,
   { companyId, person }: { companyId: number, person: Person },
@@ -70,7 +70,7 @@ export async function dispatchesNaming (
 /** Dispatches that are opened at once. */
 const openedTogether = 10
 
-/** Of these dispatches, those that name a person in what is sealed of them. */
+/** The dispatches among these that name a person in their sealed columns. */
 async function namedWithin (
   owner: Database['owner'],
   { companyId, person }: { companyId: number, person: Person },
@@ -129,7 +129,7 @@ async function contentsOf (owner: Database['owner'], companyId: number, ids: rea
   }))
 }
 
-/** Of these dispatches, those that wait in the queue. */
+/** The dispatches among these that wait in the queue. */
 export async function queuedOf ({ owner }: Pick<Database, 'owner'>, companyId: number, ids: readonly string[]): Promise<string[]> {
   const rows = await owner.selectFrom('dispatches').select('dispatch_id').where('company_id', '=', companyId)
     .where('dispatch_id', 'in', ids).where('status', '=', 'queued').execute()

@@ -16,7 +16,7 @@ export type Erasing = { companyId: number, person: Person, author: AuditAuthor }
 
 /** What holds data of the persons to whom companies send. A feature brings those for its tables. */
 export type Holder = {
-  /** Of what, such as `drafts`: a word of counts and of exports. */
+  /** The kind of its data, such as `drafts`: a word of counts and of exports. */
   kind: string
   /** A bounded search that begins after a cursor. `next`: the cursor of the next one; undefined where there is nothing more. */
   search: (companyId: number, person: Person, after: string | undefined) => Promise<{ found: Found[], next?: string }>

@@ -3,7 +3,7 @@
  * both have the same.
  */
 export const frenchReasons: Readonly<Record<string, string>> = {
-  // Of a request to an address of a company.
+  // Failures of a request to an address of a company.
   'The address is not an https:// URL.': 'L’adresse ne commence pas par https://.',
   'The address has a user name or a password.': 'L’adresse a un nom d’utilisateur ou un mot de passe.',
   '"{host}" did not answer within {n} seconds.': '« {host} » n’a pas répondu en {n} secondes.',
@@ -21,7 +21,7 @@ export const frenchReasons: Readonly<Record<string, string>> = {
   'It answered {status} instead of 200.': 'Réponse {status} au lieu de 200.',
   'The receiver answered {status}.': 'Le destinataire a répondu {status}.',
 
-  // Of a message of an alert.
+  // Failures of a message of an alert.
   'None of the addresses is the company\'s any more.': 'Aucune de ces adresses n’est plus à la société.',
   'The mail could not be sent.': 'L’e-mail n’a pas pu être envoyé.',
   'There is no chat.': 'Aucune messagerie n’est réglée.',
@@ -66,7 +66,7 @@ export const frenchReasons: Readonly<Record<string, string>> = {
   'The provider "{code}" writes to a disk, but the operator has not provided one: DISPATCH_DISK_ROOT is not set.':
     'Le fournisseur « {code} » écrit sur un disque, et l’opérateur n’en a pas prévu.',
 
-  // Of an adapter, or another provider of the operator.
+  // Reasons about an adapter, or another provider of the operator.
   'It is disabled.': 'Il est désactivé.',
   'The service is down.': 'Le service est arrêté.',
   'The code "{code}" belongs to another source of providers.': 'Le code « {code} » appartient à une autre source de fournisseurs.',

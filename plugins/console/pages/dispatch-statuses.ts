@@ -13,7 +13,7 @@ export async function readStatuses ({ api }: Visit, { dispatchId, documentType }
   return answer.ok ? answer.body : undefined
 }
 
-/** What was said, and the form by which more is. */
+/** The statuses that were reported, and the form to report another. */
 export function statusSection (words: Words, at: string, statuses: SayingsView | undefined): Html {
   if (statuses === undefined || statuses.data.length + statuses.sayable.length === 0) return html``
   const { data, sayable } = statuses
@@ -68,7 +68,7 @@ export function statusIn (body: URLSearchParams): object {
   }
 }
 
-/** Asks before something is said, which nobody takes back. */
+/** Asks before a status is reported, which nobody takes back. */
 export async function statusAsked (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
   const { params: { id }, body } = request

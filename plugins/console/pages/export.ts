@@ -29,9 +29,9 @@ export const dispatchColumns: Columns<DispatchView> = {
 }
 
 type Export<Item> = {
-  /** Of the file, without its extension. */
+  /** The name of the file, without its extension. */
   name: string
-  /** Of the list, and what it is filtered by. */
+  /** The path of the list, with its filters. */
   path: string
   filter: Readonly<Record<string, string>>
   columns: Columns<Item>

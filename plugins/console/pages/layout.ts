@@ -124,7 +124,7 @@ const tones: Readonly<Record<string, string>> = {
   accepted: 'good',
   delivered: 'good',
   available: 'good',
-  // Of an adapter: it may be installed.
+  // The adapter may be installed.
   'state available': 'calm',
   ok: 'good',
   failed: 'bad',
@@ -212,7 +212,7 @@ export function folded (words: Words, isOpen: boolean, form: Html): Html {
   return html`<details class="fold"${isOpen ? html` open` : none}><summary>${words.filter}</summary>${form}</details>`
 }
 
-/** What is said of an error of the API and of its problems, each with where it is, as `placeIn` has it. */
+/** The sentences about an error of the API and its problems, each with its place, as `placeIn` names it. */
 export function sentences (words: Words, { error, reason, message, details = [] }: Refused, place?: Parameters<typeof placeIn>[2]): Html {
   const [first] = details
   const problems = details.map(({ path = '', ...reported }) =>

@@ -89,7 +89,7 @@ export async function beginDraft (visit: Visit, { template: id, service: request
   return { ...parts, document: {}, sandbox, fields, following, data, form, computes, asked: 'form', ...nothing }
 }
 
-/** Of the services that shall follow in a chain, those that can. */
+/** The requested services of a chain that can follow. */
 function chained (service: string, names: readonly string[]): string[] {
   return names.reduce<string[]>((path, name) => followersOf([service, ...path]).includes(name) ? [...path, name] : path, [])
 }

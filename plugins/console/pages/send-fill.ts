@@ -26,7 +26,7 @@ type Filled = { schema: JsonObject, sample: JsonObject }
 /** What data of templates call who sends a document, and to whom it goes. */
 const senders = ['seller', 'sender', 'provider', 'issuer', 'company']
 const receivers = ['customer', 'recipient', 'buyer', 'signer']
-/** Of these, the one that is a person. */
+/** The one among these that is a person. */
 const person = 'signer'
 const account = 'bankDetails'
 

@@ -120,7 +120,7 @@ async function contactOf ({ invoicing: { customerId }, data }: Request, call: Ca
 
 function compare ({ invoiceNumber: number, status, sumGross, sumGrossForeignCurrency }: Invoice, { data }: Request): void {
   const wanted = invoiceOf(data)
-  // Of an invoice in another currency than that of the account, the first is in the latter.
+  // An invoice in another currency has its first amount in the currency of the account.
   const total = [sumGrossForeignCurrency, sumGross].find((sum) => sum !== undefined && wanted.total.eq(sum)) ?? sumGross
   requireAsWanted({ total, number, isDraft: status === draft }, wanted, 'sevdesk')
 }

@@ -60,7 +60,7 @@ function taxesIn (lines: readonly ExactLine[], invoice: Invoice): NonNullable<Re
   if (total.decimalPlaces() > digits || !minorUnits(total, currency).isInteger()) {
     throw refused('too_fine', `Xero keeps two decimals of an amount, and the total is ${total.toFixed()}.`, '/data/total')
   }
-  // Of a currency with three decimals, such as the dinar of Kuwait, Xero keeps two.
+  // Xero keeps two decimals of a currency with three, such as the dinar of Kuwait.
   const counted = minorUnits(new Money(1), currency).gt(100) ? { total } : invoice
   const taxes = taxesOf(lines.map(({ quantity, unitPrice, taxRate }) => ({ net: quantity.mul(unitPrice), taxRate })), counted)
   if (taxes !== undefined) return taxes

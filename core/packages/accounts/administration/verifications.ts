@@ -5,7 +5,7 @@ import type { UserRef } from '../store/users.ts'
 /** What a browser is asked for: the options that its API takes, as JSON, and the challenge in them (base64url). */
 export type Question = { options: object, challenge: string }
 
-/** Of a kind that makes codes, which people type. */
+/** A kind of verification that makes codes, which people type. */
 export type CodeCheck = {
   /** People of this installation can have it. */
   offered: boolean
@@ -13,7 +13,7 @@ export type CodeCheck = {
   takesCode: (user: UserRef, code: string) => Promise<boolean>
 }
 
-/** Of a kind that a browser is asked for. A question counts once. */
+/** A kind of verification that a browser answers. A question counts once. */
 export type QuestionCheck = {
   /** People of this installation can have it. */
   offered: boolean

@@ -40,7 +40,7 @@ const owners = {
   'callback-endpoint.created': ({ author }) => author?.userId,
   'callback-endpoint.changed': ({ author }) => author?.userId,
   'callback-endpoint.secret-rotated': ({ author }) => author?.userId,
-  // Of what the service does by itself, all admins are told.
+  // All admins are notified of what the service does by itself.
   'callback-endpoint.failing': () => 'admins',
   'callback-endpoint.disabled': () => 'admins',
   'single-sign-on.changed': ({ author }) => author?.userId,

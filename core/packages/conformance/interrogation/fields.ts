@@ -207,7 +207,7 @@ function withoutOrder ({ order, ...signer }: JsonObject): JsonObject {
 
 /** A pointer of a field as a place of a trial. */
 export function placeOf (at: string): Place {
-  // Of a whole place the values are whole, too.
+  // An address that is changed as a whole gets whole values.
   const pointer = at.startsWith('/signatures/')
     ? '/signatures'
     : at.startsWith('/data/')

@@ -44,7 +44,7 @@ export function connectionMasks (
   ]
 }
 
-/** Of the same form, so that it still fits its pattern. */
+/** The mask has the same form, so that it still fits its pattern. */
 function factMask (was: string): Masks[number] {
   for (let tried = 0; tried < tries; tried++) {
     const is = shifted(was, randomInt(2 ** 32), 0)

@@ -27,7 +27,7 @@ export function createMisplacedFieldHint (path: readonly ServiceName[], { proper
   }
 }
 
-/** Of the object of a service that is not asked for. */
+/** The problem of an object for a service that the request does not use. */
 function notInPath (service: ServiceName, path: readonly ServiceName[]): string {
   const longer = [...path, service]
   return `The service "${service}" is not in the path of the request${isPath(longer) ? `: POST /api/${longer.join('/')} does both` : ''}.`

@@ -6,7 +6,7 @@ import type { InvoiceStatus, StatusAmount, StatusDetail, StatusParty } from './s
 
 const root = 'rsm:CrossDomainAcknowledgementAndResponse'
 
-/** Of a message: more is none that platforms send. */
+/** The most bytes of a message: platforms send none that is larger. */
 const maxBytes = 5 * 1024 * 1024
 const maxReferences = 10_000
 

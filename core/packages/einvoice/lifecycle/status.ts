@@ -29,7 +29,7 @@ export type StatusDetail = { reasonCode?: string, reason?: string, actionCode?: 
  * 8601 without an offset, as the messages have them.
  */
 export type InvoiceStatus = {
-  /** Of the message: no other one has it (MDT-4). */
+  /** The unique id of the message (MDT-4). */
   id: string
   /** MDT-2. */
   process: string

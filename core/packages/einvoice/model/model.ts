@@ -124,7 +124,7 @@ export type EInvoiceLine = {
   grossPriceQuantity: Decimal | undefined
   /** The amount that the data give; otherwise it is computed. */
   stated: Decimal | undefined
-  /** Of a group, the sum of the lines below it. */
+  /** A group has the sum of the lines below it. */
   net: Decimal
   tax: Tax
   adjustments: readonly AllowanceCharge[]

@@ -46,7 +46,7 @@ export function foreignId ({ name, vatId, registration, ids, address: { country 
 
 /** Exemptions of which nothing is reported: care, teaching, insurance and banking (CGI 261 A to E). */
 const unreported = /^VATEX-(FR-CGI261|EU-13[25])/
-/** Of a margin, an invoice does not say how much it is. */
+/** The exemption codes of margin schemes: an invoice does not state the amount of the margin. */
 const margins = new Set(['VATEX-EU-D', 'VATEX-EU-F', 'VATEX-EU-I', 'VATEX-EU-J'])
 
 /** The category of sales for a group of VAT; or why it is none. */

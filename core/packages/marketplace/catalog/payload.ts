@@ -54,7 +54,7 @@ export const CatalogVersion = Type.Object({
   conformance: Conformance,
   released: Time,
   offer: Offer,
-  /** Of the publisher: a compact JWS over {@link statementOf} of the package. */
+  /** The signature of the publisher: a compact JWS over {@link statementOf} of the package. */
   signature: Type.Optional(Type.String({ maxLength: 2_000 })),
   attested: Type.Optional(Attestation)
 }, closed)

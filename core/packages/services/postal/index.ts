@@ -95,7 +95,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   stated: { recipient: { place: '/recipient', read: printedRecipient } },
   encloses: givenAndFurtherIn,
   recipients: {
-    // Of a request that was forgotten there is no recipient any more.
+    // A request that was forgotten has no recipient any more.
     in: ({ recipient }: Partial<PostalFields>) =>
       recipient === undefined ? [] : [{ address: keyOfRecipient(recipient), field: 'recipient' }],
     known: knownRecipient,

@@ -3,7 +3,7 @@ import type { Http, HttpCall, HttpVerb } from './call.ts'
 import { fitReply } from './reply.ts'
 import type { TransportRequest } from './transport.ts'
 
-/** Says whether a reply is what the provider expects; its request has not ended before that is said. */
+/** Tells whether a reply is what the provider expects; until then its request has not ended. */
 export type FitToReply<Value> = (reply: Json) => Fit<Value> | Promise<Fit<Value>>
 
 /** Sends a request, whoever judges its reply: a provider's schema, or an adapter in a process of its own. */

@@ -36,7 +36,7 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: Query }>('/approvals/:id',
     async (request, reply) => reply.page(await view(visitOf(request), await read(request), { query: request.query }), 'framing'))
 
-  // Of a batch, that of one of its rows.
+  // A batch shows the value of one of its rows.
   app.get<Nth>('/approvals/:id/templates/:nth', async (request, reply) => {
     const visit = visitOf(request)
     return sendTemplateDocument(reply, visit, await requestIn(visit, request), request.params.nth)

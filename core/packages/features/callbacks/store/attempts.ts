@@ -19,7 +19,7 @@ export type ClaimedCallback = {
   tries: number
   /** Those of the endpoint, or of the company; some may have expired. */
   secrets: readonly SigningSecret[]
-  /** Of the request that asked for the dispatch, where it was traced. */
+  /** The trace of the request that asked for the dispatch, where it was traced. */
   traceparent: string | null
 }
 

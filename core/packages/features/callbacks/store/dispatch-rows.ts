@@ -92,7 +92,7 @@ async function forgetCallbacks (
   return rows.length
 }
 
-/** Of a dispatch, and of its steps, what its callback tells without the person. */
+/** The fields of a dispatch and its steps that its callback keeps without the person. */
 const [keptOfDispatch, keptOfSteps] = [
   ['dispatchId', 'status', 'test', 'services', 'userId', 'template', 'documentType', 'creditsCharged', 'requestId', 'createdAt',
     'finishedAt'],

@@ -70,7 +70,7 @@ async function rotateOfEndpoint (
   return others.length > 0
 }
 
-/** Of these secrets those that sign at a time. */
+/** The secrets among these that sign at a time. */
 export function validAt (secrets: readonly SigningSecret[], at: Date): SigningSecret[] {
   return secrets.filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt) > at)
 }

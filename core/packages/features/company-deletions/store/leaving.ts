@@ -35,7 +35,7 @@ export type Held = {
   credits: number
   held: number
   dispatches: number
-  /** Of these, what is not surely at its end. */
+  /** How many of these are not surely at their end. */
   running: number
   documents: number
   users: number

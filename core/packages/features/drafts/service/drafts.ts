@@ -12,7 +12,7 @@ import { type DraftRow, listDrafts, type ListedRow, readDraft, removeDraft, remo
 
 /** Requests that people have begun to write. Each is private to its author, who may let everybody of the company read it. */
 export type Drafts = {
-  /** Of the person and shared ones, the last written first; 100 at most. */
+  /** The drafts of the person and the shared ones, the last written first; 100 at most. */
   list: (reader: UserRef, only: { sandbox?: boolean }) => Promise<DraftSummary[]>
   /** Throws `not_found` where the person may not read it. */
   read: (reader: UserRef, id: string) => Promise<DraftView>

@@ -17,7 +17,7 @@ const overlap = 4_500
 export function filesHolder ({ database, files, now }: Needs): Holder {
   async function names (person: Person, { storage_key: key, size, sha256 }: Upload): Promise<boolean> {
     try {
-      // Of another writing than UTF-8, letters with accents are lost, and no identifier has them alone.
+      // In another encoding than UTF-8 letters with accents are lost; no identifier consists of them alone.
       const decoder = new TextDecoder()
       let before = ''
       for await (const piece of await files.stream({ key, size: Number(size), sha256 }) as AsyncIterable<Buffer>) {

@@ -43,12 +43,12 @@ const Offer = Type.Union([Type.Literal('all'), Type.Array(Type.Integer({ minimum
 
 export const OfferBody = Type.Object({ companies: Offer }, { ...closed, title: 'AdapterOffer', examples: [{ companies: [7, 12] }] })
 
-/** Of a change that would stop what companies dispatch. */
+/** Needed for a change that would stop dispatches of companies. */
 export const ForceQuery = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'true: also where companies could not dispatch through it any more.' }))
 }, closed)
 
-/** Of a rollback. */
+/** Only for a rollback. */
 export const RollbackQuery = Type.Object({
   ...ForceQuery.properties,
   version: Type.Optional(Line(100, { description: 'An older version, in place of the one before.' }))

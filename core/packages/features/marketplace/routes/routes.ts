@@ -17,7 +17,7 @@ type Named = { Params: { code: string } }
 const bodyLimit = 12 * 1024 * 1024
 
 const changes = { errors: ['not_found', 'conflict'] } as const
-/** Of what a package or a source takes too long for. */
+/** The errors of a package or a source that takes too long. */
 const slow = ['provider_unavailable', 'timeout'] as const
 const installs = { errors: ['not_found', 'conflict', 'consent_required', 'validation_failed', ...slow] } as const
 

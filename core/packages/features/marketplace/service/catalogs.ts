@@ -119,7 +119,7 @@ function viewOf (address: string, catalog: Catalog, now: Date): CatalogView {
 /** Milliseconds. */
 const day = 86_400_000
 
-/** What is said of a catalog in the last quarter of its time, and after. */
+/** The notice about a catalog in the last quarter of its time, and after. */
 function noticeOf ({ issued, expires }: Catalog, now: Date): string | undefined {
   const [begin, end] = [Date.parse(issued), Date.parse(expires)]
   const left = end - now.getTime()

@@ -41,7 +41,7 @@ async function countSome ({ owner, now }: Database, keptSince: Date, after: bigi
     const end = newest - begin > atOnce ? begin + BigInt(atOnce) : newest
     for (const touched of await listTouched(queries, { begin, end, keptSince, now })) await countHour(queries, touched)
     if (end < newest) {
-      // Of what was the newest a minute ago nothing appears any more.
+      // Nothing older than what was the newest a minute ago appears any more.
       if (mark.is_due && end <= BigInt(mark.newest)) await sql`update usage_marks set settled = ${end}`.execute(queries)
       return end
     }

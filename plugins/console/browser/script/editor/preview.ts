@@ -55,7 +55,7 @@ function follow ({ form, place, state, format }: Parts, fields: readonly Field[]
       say('refused', answer.said)
       return
     }
-    // What was said as the page came stays until the texts change.
+    // The first message of the page stays until the texts change.
     for (const { show } of writings === 0 ? [] : fields) show([])
     replace(answer)
     say('ready')
