@@ -65,6 +65,6 @@ export { startProviderSync, type ProcessState, type ProviderSync, waitForReloads
 export { createReplyHandler, createStatusChangeHandler } from './pipeline/recover/status-change.ts'
 export { type Changes, createChanges, createPoll, pollInterval } from './work/changes.ts'
 export { createExchangeLog, type ExchangeLog } from './work/exchange-log.ts'
-export { followRestores, markPlaces } from './work/restores.ts'
+export { followRestores, markLocations } from './work/restores.ts'
 export { createStatusQuery, type StatusQuery } from './work/status/status-query.ts'
 export { startWorker, type Worker } from './work/worker.ts'

@@ -1,7 +1,7 @@
 import { addLogCounts, allOf, createKeyStore, createMeter, createRequestLog, createSigningKeys, insertRequests, type LogCount, noRequestLog,
   readLinkKey } from '@dispatch/accounts'
 import type { Log } from '@dispatch/common'
-import { createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markPlaces, migrate, openOutcomeSpool,
+import { createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markLocations, migrate, openOutcomeSpool,
   scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { templateLanguage } from '@dispatch/documents'
@@ -10,7 +10,7 @@ import { openQueue } from '@dispatch/queue'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { checkMasterKeys, followIndexes, hasDataKeys, noDataKeys, SealedColumns } from '@dispatch/tables'
 import { join } from 'node:path'
-import { readCatalogPlaces } from './config/catalogs.ts'
+import { readCatalogLocations } from './config/catalogs.ts'
 import type { Config } from './config/config.ts'
 import { openKeyring } from './config/master-keys.ts'
 import type { Dependencies, Get } from './container/dependencies.ts'
@@ -127,7 +127,7 @@ async function putProviders ({ config, opening: { log, load }, features, replace
   })
   opened.defer(sandbox.close)
   put('sandbox', sandbox)
-  put('catalogPlaces', await readCatalogPlaces(config))
+  put('catalogLocations', await readCatalogLocations(config))
   const sources = await Promise.all(features.flatMap(({ providers: ask }) => ask === undefined ? [] : [ask()]))
   put('providerSources', sources)
   const passedTrials = replacements.passedTrials ?? createPassedTrials(database)
@@ -151,8 +151,8 @@ async function openStorage ({ config, opening: { log }, opened, get, put }: Star
     log.warn({}, 'documents were sealed that cannot be opened: DISPATCH_KEYS is not set')
   }
   await get('files').ready()
-  const places = markPlaces({ folder: config.dataDirectory, ...config.storage === undefined ? {} : { bucket: get('files') } })
-  opened.adopt(await followRestores({ database, places, log }), (following) => following.close())
+  const locations = markLocations({ folder: config.dataDirectory, ...config.storage === undefined ? {} : { bucket: get('files') } })
+  opened.adopt(await followRestores({ database, locations, log }), (following) => following.close())
   put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
   // A folder that cannot be used ends the start, not the events that come while the database is away.
   await get('waitingEvents').count()

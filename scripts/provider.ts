@@ -102,8 +102,8 @@ try {
     const { settings: from, document, port, force } = values
     const call = resolve(here, values.call)
     const { record } = await import('./provider/record.ts')
-    const asked = { folder: resolve(here, name), verb, name: fixture, call, settings: at(from), document: at(document), port, force }
-    const path = await record(asked)
+    const recording = { folder: resolve(here, name), verb, name: fixture, call, settings: at(from), document: at(document), port, force }
+    const path = await record(recording)
     console.log(`${path} is written. Read it before you share it: names and numbers of the account are as they were.`)
   } else if (command === 'pack' && name !== undefined) {
     const { out = rest[0] ?? '', unchecked, key } = values

@@ -45,7 +45,7 @@ export async function saveConfiguration (needs: SavingNeeds, desired: Configurat
         await prove()
         isProved = true
       } else if (error instanceof RegisterFirst) {
-        made = { ...await needs.subscribing.register(error.asked), instead: error.asked.before }
+        made = { ...await needs.subscribing.register(error.requested), instead: error.requested.before }
       } else throw error
       return store()
     }
@@ -144,11 +144,11 @@ function refuseOtherThan ({ instead }: Made, before: StoredConfiguration | undef
 /** The vendor is to be asked first, outside of the transaction. */
 class RegisterFirst extends Error {
   override name = 'RegisterFirst'
-  readonly asked: ToRegister
+  readonly requested: ToRegister
 
   constructor (requested: ToRegister) {
     super('The vendor registers the webhook first.')
-    this.asked = requested
+    this.requested = requested
   }
 }
 

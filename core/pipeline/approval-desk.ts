@@ -22,7 +22,7 @@ export type ApprovalRuleRef = { id: string, name: string }
 /** A request that waits for its approval. `key`: its idempotency key, with a hash of what that is bound to. */
 export type KeptRequest = {
   command: DispatchCommand
-  asked: ApprovalSubject
+  requested: ApprovalSubject
   rules: readonly ApprovalRuleRef[]
   key?: { key: string, fingerprint: string }
 }

@@ -34,7 +34,7 @@ export type WaitingReply = { waiting: WaitingView, replayed: boolean }
 export type Review = ValidationResponse & { seen: string, asking: readonly ApprovalRuleRef[] }
 
 /** What a row of a batch would do, and what rules look at of it: nothing where it leaves nothing. */
-export type CheckedRow = { answer: ValidationResponse, asked?: ApprovalSubject }
+export type CheckedRow = { answer: ValidationResponse, requested?: ApprovalSubject }
 
 export type Pipeline =
   & DispatchActions
@@ -160,7 +160,7 @@ async function validate (
 async function checkRow (dependencies: StageDependencies, planner: Planner, command: DispatchCommand): Promise<CheckedRow> {
   const { answer, plan } = await validate(dependencies, planner, command, {})
   const requested = await approvalSubjectOf(dependencies, command, plan)
-  return { answer, ...requested !== undefined && { asked: requested } }
+  return { answer, ...requested !== undefined && { requested } }
 }
 
 async function review (dependencies: StageDependencies, planner: Planner, command: DispatchCommand): Promise<Review> {
@@ -202,7 +202,7 @@ const refuseToWait: Waits = (_stages, _command, { rules }) => {
 const waitFor: Waits = async ({ dependencies: { approvals } }, command, { requested, rules, key }) => {
   const [desk] = approvals
   if (desk === undefined || command.file !== undefined) throw approvalRequired(rules, 'a file that comes with its request cannot wait')
-  return desk.keep({ command, asked: requested, rules, ...key !== undefined && { key } })
+  return desk.keep({ command, requested, rules, ...key !== undefined && { key } })
 }
 
 async function askForBatch (

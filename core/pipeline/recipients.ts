@@ -17,7 +17,7 @@ export type RecipientBook = {
    */
   screen: (companyId: number, recipients: readonly Recipient[], how: { latest: boolean }) => Promise<Problem[]>
   /** In the transaction in which a vendor tells what has become of a step. */
-  told: OnStatusChange
+  statusChanged: OnStatusChange
   /** In the transaction in which the event is handled that has the answer of a recipient. */
   answered: (
     queries: OwnerQueries,

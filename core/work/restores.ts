@@ -12,7 +12,7 @@ type Mark = Pick<Lineage, 'lineage' | 'epoch' | 'before'>
  * A place outside the database, which outlives its restore. `read`: what it remembers of a database in this life. `every`: it is written
  * once in so many milliseconds, at most.
  */
-type MarkPlace = {
+type MarkLocation = {
   name: string
   read: (lineage: string) => Promise<Uint8Array | undefined>
   write: (lineage: string, bytes: Uint8Array) => Promise<void>
@@ -32,7 +32,7 @@ const bucketEvery = 60_000
  * Where a process remembers: its data directory, and the bucket of the documents, which a new machine has too. The bucket has a file for
  * each life of a database: a copy of it that was restored beside it, as for a drill, has a life and a file of its own.
  */
-export function markPlaces ({ folder, bucket }: { folder: string, bucket?: Pick<FileStore, 'read' | 'put'> }): MarkPlace[] {
+export function markLocations ({ folder, bucket }: { folder: string, bucket?: Pick<FileStore, 'read' | 'put'> }): MarkLocation[] {
   const path = join(folder, 'database.json')
   return [
     {
@@ -46,7 +46,7 @@ export function markPlaces ({ folder, bucket }: { folder: string, bucket?: Pick<
   ]
 }
 
-function inBucket (bucket: Pick<FileStore, 'read' | 'put'>): Pick<MarkPlace, 'read' | 'write'> {
+function inBucket (bucket: Pick<FileStore, 'read' | 'put'>): Pick<MarkLocation, 'read' | 'write'> {
   const keyOf = (lineage: string): string => `database/${lineage}.json`
   return {
     // One file for all lives: what the release before has written.
@@ -58,7 +58,7 @@ function inBucket (bucket: Pick<FileStore, 'read' | 'put'>): Pick<MarkPlace, 're
 /** `milliseconds`: between two looks at how far the database has come. */
 type Options = {
   database: Pick<Database, 'vital' | 'session' | 'time' | 'now' | 'life'>
-  places: readonly MarkPlace[]
+  locations: readonly MarkLocation[]
   log: Log
   milliseconds?: number
 }
@@ -68,7 +68,7 @@ type Options = {
  * is not the one that is. A process that remembers nothing, such as a new one, finds nothing; so does one whose database was moved as it
  * was. Until it is noticed, the database refuses to begin anything for this process, and then until all that it may have done is marked.
  */
-export async function followRestores ({ database, places, log, milliseconds = pollInterval }: Options): Promise<RepeatingTask> {
+export async function followRestores ({ database, locations, log, milliseconds = pollInterval }: Options): Promise<RepeatingTask> {
   const lives = new Set<string>()
   let present = await readLineage(database)
   const mark = (): Mark => ({ lineage: present.lineage, epoch: present.epoch, before: [...lives] })
@@ -104,7 +104,7 @@ export async function followRestores ({ database, places, log, milliseconds = po
 
   async function remember (): Promise<void> {
     const text = JSON.stringify(mark())
-    for (const { name, write, every } of places) {
+    for (const { name, write, every } of locations) {
       const last = written.get(name)
       if (last?.mark === text || (last !== undefined && performance.now() - last.at < every)) continue
       try {
@@ -138,7 +138,7 @@ export async function followRestores ({ database, places, log, milliseconds = po
 
   // A process has ended in the middle of it.
   if (!present.marked) await finishMarking()
-  for (const { name, read } of places) {
+  for (const { name, read } of locations) {
     const remembered = readMark(name, await read(present.lineage), log)
     if (remembered !== undefined) await compare(remembered)
   }

@@ -8,7 +8,7 @@ import { ConfigError } from './config-error.ts'
 export type CatalogConfig = { address: string, keyFiles: string[] }
 
 /** Where a catalog is, and whose signatures count when it is read for the first time. */
-export type CatalogPlace = { address: string, keys: readonly PublicKey[] }
+export type CatalogLocation = { address: string, keys: readonly PublicKey[] }
 
 /** Reads a list such as `https://adapters.example.com/#/etc/dispatch/adapters.public.json`, its parts separated by spaces. */
 export function catalogsOf (text: string): { catalogs?: CatalogConfig[] } {
@@ -34,13 +34,13 @@ export const demoKey = 'demo'
  * The catalogs with their keys: those that are configured, then the demo catalog, once it has its key. Throws a {@link ConfigError} for a
  * key that cannot be read.
  */
-export async function readCatalogPlaces ({ catalogs = [], demoCatalog }: {
+export async function readCatalogLocations ({ catalogs = [], demoCatalog }: {
   catalogs?: readonly CatalogConfig[]
   demoCatalog?: string
-}): Promise<CatalogPlace[]> {
+}): Promise<CatalogLocation[]> {
   const demo = demoCatalog === undefined ? [] : [{ address: demoCatalog, keyFiles: [join(demoCatalog, `${demoKey}.public.json`)] }]
-  const places = [...catalogs, ...demo.filter(({ keyFiles }) => keyFiles.every((file) => existsSync(file)))]
-  return await Promise.all(places.map(async ({ address, keyFiles }) => ({ address, keys: await Promise.all(keyFiles.map(readKey)) })))
+  const locations = [...catalogs, ...demo.filter(({ keyFiles }) => keyFiles.every((file) => existsSync(file)))]
+  return await Promise.all(locations.map(async ({ address, keyFiles }) => ({ address, keys: await Promise.all(keyFiles.map(readKey)) })))
 }
 
 async function readKey (file: string): Promise<PublicKey> {

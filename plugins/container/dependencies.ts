@@ -15,7 +15,7 @@ import type { Queue } from '@dispatch/queue'
 import type { LazySandbox } from '@dispatch/sandbox'
 import type { DataKeys } from '@dispatch/tables'
 import type { DocumentSpool, FetchJson, Network, OpenId, Peppol } from '@dispatch/vendor-io'
-import type { CatalogPlace } from '../config/catalogs.ts'
+import type { CatalogLocation } from '../config/catalogs.ts'
 import type { Config } from '../config/config.ts'
 import type { AdmissionLimits } from '../hooks/admission-control.ts'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
@@ -97,7 +97,7 @@ export type Providers = {
   /** Undefined where the operator has not set it up. */
   peppol: Peppol | undefined
   connections: Connections
-  catalogPlaces: readonly CatalogPlace[]
+  catalogLocations: readonly CatalogLocation[]
   /** Runs providers in processes of their own. */
   sandbox: LazySandbox
   /** From where features bring providers. */

@@ -3,7 +3,7 @@ import type { Dependencies } from '../container/dependencies.ts'
 /** What a command of a feature works with. The service may run beside it, or be down. */
 export type CommandTools = Pick<
   Dependencies,
-  'catalogPlaces' | 'config' | 'database' | 'keyring' | 'log' | 'network' | 'now' | 'sandbox'
+  'catalogLocations' | 'config' | 'database' | 'keyring' | 'log' | 'network' | 'now' | 'sandbox'
 >
 
 /** What operators do with a feature at the command line: `npm run dispatch -- <name of the feature> …`. */

@@ -47,7 +47,7 @@ export type Definition<Needed extends Needs> = {
   prepare?: (given: Given<Needed>) => Promise<void>
   /**
    * Providers that come from elsewhere than the directories. It is asked once, before the providers of the service are loaded, when of the
-   * service there are `catalogPlaces`, `config`, `database`, `keyring`, `log`, `now` and `sandbox`.
+   * service there are `catalogLocations`, `config`, `database`, `keyring`, `log`, `now` and `sandbox`.
    */
   providers?: (given: Given<Needed>) => Promise<ProviderSource>
   /** Its part of the API. */

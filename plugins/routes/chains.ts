@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { routeNotFound } from '../hooks/errors.ts'
 import { answerDispatch, bySample, callerOf, dispatchRouteOptions, idempotencyKeyOf, validationRouteOptions } from './dispatch-route.ts'
 
-const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
+const parameters = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
 
 /**
  * `POST /api/{first}/{second}[/{third}[/{fourth}]]`, and the same with `/validate`. Every chain of two services has a route with its own
@@ -62,7 +62,7 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
   }
 
   const schema = documentedChain()
-  for (const names of places.map((_, index) => places.slice(0, index + 1)).slice(1)) {
+  for (const names of parameters.map((_, index) => parameters.slice(0, index + 1)).slice(1)) {
     add(`/api/${names.map((name) => `:${name}`).join('/')}`, chainOf, {
       names: `ChainOf${names.length}`,
       summary: `Dispatches through ${names.length} services, one after the other.`,

@@ -128,7 +128,7 @@ const planRoutes: FastifyPluginCallbackTypebox<Options> = (app, needs, done) => 
   }, async (request) => {
     const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
-    await pipeline.move({ actor, author: auditAuthorOf(request), dispatchId, asked: body })
+    await pipeline.move({ actor, author: auditAuthorOf(request), dispatchId, requested: body })
     return view(needs, request, dispatchId)
   })
 

@@ -150,7 +150,7 @@ const historyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database },
       ...(cursor === undefined ? {} : { after: cursor }),
       ...(isSince('1.1.0', apiVersion) ? {} : { without: ['moved'] })
     })
-    const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
+    const services = new Map(record.steps.flatMap((step) => [step, ...step.remaining]).map((step) => [step.step_id, step.service]))
     return pageOf(rows, limit, ({ id }: EventView) => id, (row) => eventViewOf(row, services, apiVersion))
   })
   done()

@@ -127,8 +127,8 @@ function passOver ({ log }: Pick<Call, 'log'>, flowId: string): (error: unknown)
 
 async function readMessage (call: Call, flowId: string): Promise<void> {
   const [url, asked] = ask(call, `flows/${encodeURIComponent(flowId)}`, { query: { docType: 'Original' } })
-  const { CrossDomainAcknowledgementAndResponse: told } = await call.http.get(url, { ...asked, replyAs: 'xml' }, Told)
-  for (const { IssueDateTime: { DateTimeString: time }, ReferenceReferencedDocument } of asList(told.AcknowledgementDocument)) {
+  const { CrossDomainAcknowledgementAndResponse: reported } = await call.http.get(url, { ...asked, replyAs: 'xml' }, Told)
+  for (const { IssueDateTime: { DateTimeString: time }, ReferenceReferencedDocument } of asList(reported.AcknowledgementDocument)) {
     const at = typeof time === 'string' ? time : time['#text']
     for (const { IssuerAssignedID: number = '', ProcessConditionCode: code = '', SpecifiedDocumentStatus: why = [] } of asList(
       ReferenceReferencedDocument

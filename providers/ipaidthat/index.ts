@@ -41,8 +41,8 @@ export default defineProvider({
       },
       poll: { until: 120 * day },
 
-      check (asked) {
-        fieldsOf(asked, { due: asked.invoicing.dueDate, label: undefined })
+      check (request) {
+        fieldsOf(request, { due: request.invoicing.dueDate, label: undefined })
         return []
       },
 

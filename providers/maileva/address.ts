@@ -8,13 +8,13 @@ export type Lines = Partial<Record<Line, string>>
 export const longestLine = 38
 
 /** Which of the six lines the lines of `address` become, by their number: the fourth line is the street. Names are above. */
-const places: Readonly<Record<number, readonly Line[]>> = { 1: [4], 2: [3, 4], 3: [3, 4, 5], 4: [2, 3, 4, 5] }
+const lineNumbers: Readonly<Record<number, readonly Line[]>> = { 1: [4], 2: [3, 4], 3: [3, 4, 5], 4: [2, 3, 4, 5] }
 
 /** The recipient's lines. Refuses an address that Maileva would not print completely. */
 export function linesOf (recipient: Recipient): Lines {
   const { name, company, address } = recipient
   const written = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
-  const free = places[written.length]
+  const free = lineNumbers[written.length]
   if (free === undefined || (company !== undefined && free.includes(2))) {
     throw refused('too_many_address_lines',
       `An address has six lines, and there is no room for ${written.length} between the names and the city.`, '/postal/recipient/address')

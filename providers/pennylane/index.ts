@@ -25,8 +25,8 @@ export default defineProvider({
       statuses: { upcoming: 'open', late: 'open', partially_cancelled: 'open', paid: 'paid', cancelled: 'void' },
       poll: { until: 120 * day },
 
-      check (asked) {
-        invoiceFields(asked, undefined)
+      check (request) {
+        invoiceFields(request, undefined)
         return []
       },
 

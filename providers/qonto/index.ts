@@ -28,8 +28,8 @@ export default defineProvider({
       statuses: { unpaid: 'open', paid: 'paid', canceled: 'void' },
       poll: { until: 120 * day },
 
-      check (asked, { settings: { iban } }) {
-        invoiceFields(asked, { iban, label: undefined })
+      check (request, { settings: { iban } }) {
+        invoiceFields(request, { iban, label: undefined })
         return []
       },
 

@@ -4,11 +4,11 @@ import type { Call, Request } from './settings.ts'
 type Parts = NonNullable<HttpCall['multipart']>
 
 /** Signaturit sends at once: there is no draft. */
-export function partsOf (asked: Request, { settings: { paper = 'A4', brandingId }, reference }: Call): Parts {
-  const { esign: { signers, signatureType, expiresInDays, locale }, document } = asked
+export function partsOf (request: Request, { settings: { paper = 'A4', brandingId }, reference }: Call): Parts {
+  const { esign: { signers, signatureType, expiresInDays, locale }, document } = request
   const isSequential = new Set(signers.map(({ order = 1 }) => order)).size > 1
   // The first of the list signs first.
-  const recipients = signingOf(asked).map(({ signer: { firstName, lastName, email, phoneNumber }, places: own }, position) => {
+  const recipients = signingOf(request).map(({ signer: { firstName, lastName, email, phoneNumber }, places: own }, position) => {
     const places = own.map((place) => {
       const { x: left, y: top, ...size } = shareOfPage(place, paper, 100)
       return { page: place.page, left, top, ...size }

@@ -74,9 +74,9 @@ const keyOf = (id: string): string => `delivery:${id}`
 export async function status ({ id }: { id: string }, call: Call): Promise<Reported> {
   const accepted = await recorded(referenceOf(id), call)
   if (accepted === undefined) throw refused('not_found', 'The simulator has accepted nothing under this id.')
-  const told = await call.state.get(keyOf(id)) ?? null
-  const reason = textOf(told, '/reason')
-  return { status: textOf(told, '') ?? textOf(told, '/status') ?? accepted.status, ...(reason !== undefined && { reason }) }
+  const reported = await call.state.get(keyOf(id)) ?? null
+  const reason = textOf(reported, '/reason')
+  return { status: textOf(reported, '') ?? textOf(reported, '/status') ?? accepted.status, ...(reason !== undefined && { reason }) }
 }
 
 /** Takes back an accepted dispatch. It sends no event. */

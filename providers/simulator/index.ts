@@ -9,7 +9,7 @@ import { RequestSettings, Settings } from './settings.ts'
 const findable = { idempotency: { kind: 'lookup', visibleAfter: 0 }, lookup } as const
 
 /** Seconds: services whose events nobody sends are polled for a day. */
-const asked = { until: 24 * 3600 }
+const polled = { until: 24 * 3600 }
 
 export default defineProvider({
   code: 'simulator',
@@ -26,7 +26,7 @@ export default defineProvider({
       attachments: {},
       statuses: paying,
       status,
-      poll: asked,
+      poll: polled,
       say: ({ id, code, message }, call) =>
         send({ service: 'invoicing', id, code, message }, undefined, call, () => ({ status: 'received' })),
       dispatch (request, call) {
@@ -73,7 +73,7 @@ export default defineProvider({
       alphanumericSender: true,
       statuses: texting,
       status,
-      poll: asked,
+      poll: polled,
       dispatch ({ sms, metadata }, call) {
         return send({ service: 'sms', sms, metadata }, magicNumber(sms.phoneNumber), call, () => ({ status: 'sent' }))
       }
@@ -85,7 +85,7 @@ export default defineProvider({
       ...findable,
       statuses: emailing,
       status,
-      poll: asked,
+      poll: polled,
       dispatch ({ email, inline, attachments, metadata }, call) {
         return send({ service: 'email', email, inline, attachments, metadata }, magicWord(...email.to), call, () => ({ status: 'sent' }))
       }
@@ -95,7 +95,7 @@ export default defineProvider({
       ...findable,
       statuses: storing,
       status,
-      poll: asked,
+      poll: polled,
       dispatch ({ document, metadata }, call) {
         return send({ service: 'upload', document, metadata }, magicWord(document.filename.replace(/\.\w+$/, '')), call,
           (id) => ({ status: 'stored', url: `https://simulator.invalid/files/${id}` }))

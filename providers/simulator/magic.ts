@@ -22,8 +22,8 @@ const unavailableTimes = 2
 const slowSeconds = 5
 
 /** The first magic word among the fields that may contain one. In an e-mail address it is before the @. */
-export function magicWord (...places: readonly (Json | undefined)[]): Word | undefined {
-  const texts = places.map((place) => typeof place === 'string' ? place.replace(/@.*$/s, '').toLowerCase() : '')
+export function magicWord (...values: readonly (Json | undefined)[]): Word | undefined {
+  const texts = values.map((place) => typeof place === 'string' ? place.replace(/@.*$/s, '').toLowerCase() : '')
   return texts.map((text) => words.find((word) => word === text)).find((word) => word !== undefined)
 }
 

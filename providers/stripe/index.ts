@@ -57,8 +57,8 @@ export default defineProvider({
       },
       poll: { until: 120 * 24 * 3600 },
 
-      check (asked, known) {
-        planOf(asked, known)
+      check (request, known) {
+        planOf(request, known)
         return []
       },
 

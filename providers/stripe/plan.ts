@@ -43,7 +43,7 @@ export function planOf ({ invoicing, data }: Whole, { settings, requestSettings,
     due: minor(invoice.due, invoice).toNumber(),
     ...timesOf({ invoicing, invoice }, settings, now),
     ...kinds[invoicing.documentType]?.({
-      asked: { invoicing, data },
+      requested: { invoicing, data },
       invoice,
       items,
       settings,
@@ -53,7 +53,7 @@ export function planOf ({ invoicing, data }: Whole, { settings, requestSettings,
 }
 
 type Kind = (of: {
-  asked: Pick<Whole, 'invoicing' | 'data'>
+  requested: Pick<Whole, 'invoicing' | 'data'>
   invoice: Invoice
   items: readonly Item[]
   settings: Facts['settings']
@@ -65,19 +65,19 @@ const termsOf = ({ invoicing }: Pick<Whole, 'invoicing'>, invoice: Invoice): str
 
 /** The fields of only one kind of document. */
 const kinds: Readonly<Record<string, Kind | undefined>> = {
-  INVOICE: ({ asked, invoice, label }) => ({
+  INVOICE: ({ requested, invoice, label }) => ({
     memo: fitting('memo', joined(label, invoice.notes), '/data/notes'),
-    footer: fitting('footer', joined(termsOf(asked, invoice), invoice.conditions), '/data/conditions')
+    footer: fitting('footer', joined(termsOf(requested, invoice), invoice.conditions), '/data/conditions')
   }),
-  QUOTE ({ asked, invoice, items, settings: { quoteProduct: product } }) {
+  QUOTE ({ requested, invoice, items, settings: { quoteProduct: product } }) {
     if (product === undefined) throw refused('no_product', 'Stripe makes quotes of products: the settings need the product of quotes.')
     return {
       product,
       memo: fitting('quote', items.map(({ quantity, description }) => `${quantity.toFixed()} × ${description}`).join('\n'), '/data/lines'),
-      footer: fitting('quoteFooter', joined(termsOf(asked, invoice), invoice.conditions, invoice.notes), '/data/conditions')
+      footer: fitting('quoteFooter', joined(termsOf(requested, invoice), invoice.conditions, invoice.notes), '/data/conditions')
     }
   },
-  CREDIT ({ asked: { invoicing, data }, invoice }) {
+  CREDIT ({ requested: { invoicing, data }, invoice }) {
     const { reference: given = '' } = invoicing
     const reference = given.startsWith('in_') ? given : textOf(data, '/invoiceNumber') ?? given
     if (reference !== '') {

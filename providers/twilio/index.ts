@@ -58,9 +58,9 @@ export default defineProvider({
         const { validityPeriod: ValidityPeriod } = { ...settings, ...requestSettings }
         const from = sandbox ? { From: testSender } : fromOf(sender, requestSettings.messagingService, settings.from)
         // Test credentials send nothing, so there is nothing to tell.
-        const told = sandbox ? {} : { StatusCallback: call.webhookUrl }
+        const callback = sandbox ? {} : { StatusCallback: call.webhookUrl }
         const made = await call.http.post(
-          ...ask(call, '/Messages.json', { form: { To: phoneNumber, ...from, ValidityPeriod, ...told, Body: message } }),
+          ...ask(call, '/Messages.json', { form: { To: phoneNumber, ...from, ValidityPeriod, ...callback, Body: message } }),
           Message
         )
         // Twilio may already have given up on a message when it answers that it was created.

@@ -73,7 +73,7 @@ async function measureSwitches (place: Place): Promise<{ sent: number, failed: n
   const { privateKey, publicKey } = await makeKeys()
   const address = join(place.folder, 'revoking')
   mkdirSync(address)
-  await using open = await openMarketplace({ ...place, places: [{ address, keys: [publicKey] }] })
+  await using open = await openMarketplace({ ...place, locations: [{ address, keys: [publicKey] }] })
   const { marketplace } = open
   const newer = packageOf('switched', '1.1.0')
   await open.install(packageOf('switched', '1.0.0'))
@@ -127,7 +127,7 @@ async function measureLists ({ databaseUrl, folder }: Place): Promise<number> {
   if (one === undefined) throw new TypeError('The catalog lists its package.')
   const many = Array.from({ length: listed }, (_, nth) => ({ ...one, code: `listed-${nth}` }))
   writeFileSync(join(address, catalogFile), await signCatalog({ ...payload, adapters: many }, privateKey))
-  await using open = await openMarketplace({ databaseUrl, folder, places: [{ address, keys: [publicKey] }] })
+  await using open = await openMarketplace({ databaseUrl, folder, locations: [{ address, keys: [publicKey] }] })
   await open.marketplace.refresh(stamp())
   const found: number[] = []
   for (let nth = 0; nth < lists; nth++) {

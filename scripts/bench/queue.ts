@@ -71,10 +71,10 @@ await withQueueBench(async (bench) => {
   printTable({ 'from the answer to the vendor, median ms': { measured: median(idle).toFixed(1), wanted: '< 20' } })
 
   const limited: Record<string, object> = {}
-  for (const places of vendors) {
-    const rate = await drain(bench, { amount: drained, places, processes: 1, concurrency: 16 })
-    const ideal = places / vendorLatency * 1000
-    limited[`a vendor that takes ${places} at a time`] = {
+  for (const slots of vendors) {
+    const rate = await drain(bench, { amount: drained, slots, processes: 1, concurrency: 16 })
+    const ideal = slots / vendorLatency * 1000
+    limited[`a vendor that takes ${slots} at a time`] = {
       'SMS/s': Math.round(rate),
       ideal,
       reached: percent(rate / ideal),
@@ -84,12 +84,12 @@ await withQueueBench(async (bench) => {
   printTable(limited)
 
   const [one, two] = [
-    await drain(bench, { amount: drained, places: many, processes: 1, concurrency: 2 }),
-    await drain(bench, { amount: drained, places: many, processes: 2, concurrency: 2 })
+    await drain(bench, { amount: drained, slots: many, processes: 1, concurrency: 2 }),
+    await drain(bench, { amount: drained, slots: many, processes: 2, concurrency: 2 })
   ]
   const byHand = await drainByHand(bench, drained)
   const byBull = hasBull() ? await drainByBull(bench, drained) : undefined
-  const sixteen = await drain(bench, { amount: drained, places: many, processes: 1, concurrency: 16 })
+  const sixteen = await drain(bench, { amount: drained, slots: many, processes: 1, concurrency: 16 })
   printTable({
     'one process that works on 2 at a time': { 'SMS/s': Math.round(one) },
     'two of them': { 'SMS/s': Math.round(two), reached: `${(two / one).toFixed(1)}×`, wanted: '≥ 1.5×' },

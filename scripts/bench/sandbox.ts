@@ -151,7 +151,7 @@ async function leftOver (cache: string, network: Network): Promise<number> {
 
 async function measureQueue (): Promise<void> {
   await withQueueBench(async (bench) => {
-    const one = { amount, places: many, processes: 1, concurrency: 16 }
+    const one = { amount, slots: many, processes: 1, concurrency: 16 }
     const { inside, outside } = await inTurns({
       inside: () => drain(bench, { ...one, sandbox: 'none' }),
       outside: () => drain(bench, { ...one, sandbox: 'all' })

@@ -72,9 +72,9 @@ export async function signFolder (folder: string, keyFile: string): Promise<stri
 }
 
 async function packagesIn (folder: string): Promise<PlacedPackage[]> {
-  const places = (await readdir(folder)).filter((name) => name.endsWith('.tgz')).sort()
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.tgz')).sort()
   return await Promise.all(
-    places.map(async (place) => ({ place, bytes: await readFile(join(folder, place)), ...await signatureBeside(folder, place) }))
+    files.map(async (place) => ({ place, bytes: await readFile(join(folder, place)), ...await signatureBeside(folder, place) }))
   )
 }
 

@@ -4,7 +4,7 @@ import type { Database } from '@dispatch/database'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { createNetwork } from '@dispatch/vendor-io'
 import { join } from 'node:path'
-import { readCatalogPlaces } from '../../plugins/config/catalogs.ts'
+import { readCatalogLocations } from '../../plugins/config/catalogs.ts'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
 import type { FeatureCommand } from '../../plugins/features/command.ts'
@@ -33,8 +33,8 @@ function commandOf ({ summary, read }: FeatureCommand): Command {
         const network = opened.adopt(createNetwork({ allow: config.allowedNetworks }), ({ close }) => close())
         const cache = join(config.dataDirectory, 'sandbox')
         const sandbox = opened.adopt(createLazySandbox({ cache, walls: config.sandboxWalls, log }), ({ close }) => close())
-        const [catalogPlaces, keyring] = [await readCatalogPlaces(config), await openKeyring(config)]
-        await work({ catalogPlaces, config, database, keyring, log, network, now: () => new Date(), sandbox })
+        const [catalogLocations, keyring] = [await readCatalogLocations(config), await openKeyring(config)]
+        await work({ catalogLocations, config, database, keyring, log, network, now: () => new Date(), sandbox })
       })
     }
   }

@@ -7,8 +7,8 @@ import { withDatabase } from './database.ts'
 
 /** What happens to the previous keys, and the sentence that reports it. */
 const actions = {
-  rotate: { older: 'kept', told: 'it signs in two minutes, and tokens of the key before stay good' },
-  revoke: { older: 'revoked', told: 'within a minute every token that was signed before is refused' }
+  rotate: { older: 'kept', effect: 'it signs in two minutes, and tokens of the key before stay good' },
+  revoke: { older: 'revoked', effect: 'within a minute every token that was signed before is refused' }
 } as const
 
 /** Replaces the key that signs access tokens, while the service runs. */
@@ -22,7 +22,7 @@ export const tokens: Command = {
     const keyring = await openKeyring(config)
     await withDatabase(config, async (database) => {
       const kid = await rotateSigningKey({ store: createKeyStore(database), keyring, now: () => new Date() }, action.older)
-      console.log(`Access tokens have the new key ${kid}: ${action.told}.`)
+      console.log(`Access tokens have the new key ${kid}: ${action.effect}.`)
     })
   }
 }

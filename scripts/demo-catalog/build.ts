@@ -36,7 +36,7 @@ const first = ['resend', 'vonage', 'webdav', 's3', 'brevo', 'xero', 'yousign']
 const together = 3
 
 /** After each of the others that it has packed it rests for so many times as long as that took. */
-const rests = 3
+const pauseFactor = 3
 
 setPriority(constants.priority.PRIORITY_LOW)
 await rm(bench, { recursive: true, force: true })
@@ -116,7 +116,7 @@ const failed = [
   ...await tryTwice(first.filter((name) => names.includes(name)), counted, together),
   ...await tryTwice(names.filter((name) => !first.includes(name)), async (name) => {
     const began = performance.now()
-    if (await counted(name)) await pause(rests * (performance.now() - began))
+    if (await counted(name)) await pause(pauseFactor * (performance.now() - began))
   })
 ]
 await rm(bench, { recursive: true, force: true })

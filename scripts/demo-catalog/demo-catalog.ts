@@ -57,9 +57,9 @@ export async function buildDemoCatalog (
   const child = spawn(process.execPath, [fileURLToPath(new URL('build.ts', import.meta.url)), folder], {
     stdio: ['ignore', 'pipe', 'pipe']
   })
-  let told = ''
+  let reported = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told = (told + text).slice(-2_000)
+    reported = (reported + text).slice(-2_000)
   })
   createInterface({ input: child.stdout }).on('line', (line) => {
     log.debug({ adapter: line }, 'an adapter is in the demo catalog')
@@ -71,7 +71,7 @@ export async function buildDemoCatalog (
     log.warn({ err }, 'the demo catalog could not be built')
   })
   child.once('exit', (code) => {
-    if (code !== null && code !== 0) log.warn({ reason: told.trim() }, 'adapters are missing in the demo catalog')
+    if (code !== null && code !== 0) log.warn({ reason: reported.trim() }, 'adapters are missing in the demo catalog')
   })
   return {
     [Symbol.dispose]: () => {

@@ -20,9 +20,9 @@ const makers = ['../../core/packages/conformance', '../provider', '../../package
 )
 
 /** The digest of the kit and the packer: another one may make another package of the same folder, or none. */
-export async function makersDigest (places: readonly string[] = makers): Promise<string> {
+export async function makersDigest (paths: readonly string[] = makers): Promise<string> {
   const digests = await Promise.all(
-    places.map(async (path) => (await stat(path)).isDirectory() ? await folderDigest(path) : await readFile(path, 'utf8'))
+    paths.map(async (path) => (await stat(path)).isDirectory() ? await folderDigest(path) : await readFile(path, 'utf8'))
   )
   return createHash('sha256').update(digests.join('\0')).digest('hex')
 }

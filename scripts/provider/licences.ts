@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 const fitPackage = compile(Type.Object({ name: Type.String(), version: Type.String(), license: Type.Optional(Type.String()) }))
 
 /** Files whose text a licence asks to be passed on. */
-const told = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
+const licences = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 
 /** The licences of the packages to which files belong, each with its text. */
 export function licencesOf (files: readonly string[]): string {
@@ -39,7 +39,8 @@ function nameOf (folder: string): string {
 }
 
 function textsIn (folder: string): string {
-  return readdirSync(folder).filter((file) => told.test(file)).sort().map((file) => readFileSync(join(folder, file), 'utf8').trim()).join(
-    '\n\n'
-  ).concat('\n')
+  return readdirSync(folder).filter((file) => licences.test(file)).sort().map((file) => readFileSync(join(folder, file), 'utf8').trim())
+    .join(
+      '\n\n'
+    ).concat('\n')
 }

@@ -112,8 +112,8 @@ async function run (): Promise<boolean> {
   if (command === 'record' && rest.length === 2 && call !== undefined) {
     const [verb = '', name = ''] = rest
     const { record } = await import('./record.ts')
-    const asked = { folder, verb, name, call: resolve(folder, call), settings: at(settings), document: at(document), port, force }
-    const path = await record(asked)
+    const recording = { folder, verb, name, call: resolve(folder, call), settings: at(settings), document: at(document), port, force }
+    const path = await record(recording)
     console.log(`${path} is written. Read it before you share it: names and numbers of the account are as they were.`)
     return true
   }

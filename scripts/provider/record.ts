@@ -41,7 +41,7 @@ const fitCall = compile(Type.Object({
 export async function record ({ folder, verb, name, call, settings, document, port = usualPort, force = false }: Recording): Promise<
   string
 > {
-  const asked = {
+  const recording = {
     ...fitting('The call', fitCall(parsed(call, await readFile(call, 'utf8')))),
     folder,
     verb: fitting('The verb', fitVerb(verb)),
@@ -51,7 +51,7 @@ export async function record ({ folder, verb, name, call, settings, document, po
   // A substitute for the vendor may run on the developer's machine.
   const network = createNetwork({ loopback: 'allowed' })
   try {
-    return await recordFixture(asked, {
+    return await recordFixture(recording, {
       name,
       existing: force ? 'replace' : 'refuse',
       network,

@@ -62,10 +62,10 @@ const indentOf = (line: string): number => line.length - line.trimStart().length
  * last one that had begun.
  */
 function late (lines: readonly string[]): string[] {
-  const told = lines.flatMap((line, index) =>
+  const reported = lines.flatMap((line, index) =>
     /^ +not ok \d+ - timeout!/.test(line) ? [[...around(lines, index)].reverse().join(' > ')] : []
   )
-  const named = told.filter((names) => names !== '')
+  const named = reported.filter((names) => names !== '')
   if (named.length > 0 || !lines.some((line) => /^\s*not ok \d+ - (test unfinished|timeout!)/.test(line))) return [...new Set(named)]
   const last = lines.findLast((line) => /^\s*# Subtest: /.test(line))
   return last === undefined ? [] : [last.trim().slice('# Subtest: '.length)]

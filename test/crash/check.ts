@@ -22,7 +22,7 @@ type Step = {
 type World = {
   steps: readonly Step[]
   receipts: readonly Receipt[]
-  told: readonly Told[]
+  reported: readonly Told[]
   recorded: readonly Recorded[]
   received: readonly Callback[]
   leases: readonly Lease[]
@@ -34,7 +34,7 @@ type Lease = { order: string, service: string | null, kind: 'calling' | 'recover
 type Recorded = { dispatchId: string, type: string, state: string, sequence: number, status: string }
 
 /** Compares what clients were told, what the vendor holds and what the database says. */
-export async function check ({ database, vendor, receiver }: Installation, told: readonly Told[]): Promise<Fault[]> {
+export async function check ({ database, vendor, receiver }: Installation, reported: readonly Told[]): Promise<Fault[]> {
   const steps = await database.rows<Step>(`
     select dispatch_id, metadata->>'order' as order, steps.service, steps.status, dispatches.status as dispatch, position,
       restored_to is not null as restored
@@ -48,7 +48,7 @@ export async function check ({ database, vendor, receiver }: Installation, told:
   const world: World = {
     steps,
     receipts: await vendor.receipts(),
-    told,
+    reported,
     recorded,
     received: receiver.callbacks,
     leases,
@@ -136,9 +136,9 @@ const queries: Readonly<Record<string, string>> = {
 }
 
 /** What a client was told is so, and each of them was told something. */
-function answersOf ({ steps, told, lost }: World): Fault[] {
+function answersOf ({ steps, reported, lost }: World): Fault[] {
   const statusOf = new Map(steps.map(({ dispatch_id: id, dispatch }) => [id, dispatch]))
-  return told.flatMap(({ order, answer }): Fault[] => {
+  return reported.flatMap(({ order, answer }): Fault[] => {
     const about = { order: String(order.number), facts: answer }
     if (answer === undefined) {
       return order.keyed
@@ -223,12 +223,12 @@ function repeatsOf ({ receipts, steps, lost }: World): Fault[] {
  * Who was told that nothing was sent, by an answer or a callback, could send it again: the vendor must not take what it had been sent by
  * then.
  */
-function unsentOf ({ receipts, told, received, lost }: World): Fault[] {
+function unsentOf ({ receipts, reported, received, lost }: World): Fault[] {
   const held = Map.groupBy(known(receipts, lost).filter((receipt) => receipt.held), ({ order }) => order)
   const before = (order: string, at: number, service?: string): Receipt[] =>
     (held.get(order) ?? []).filter((receipt) => receipt.at < at && (service === undefined || receipt.service === service))
   return [
-    ...told.flatMap(({ order: { number }, unsent }) =>
+    ...reported.flatMap(({ order: { number }, unsent }) =>
       unsent.flatMap((at) => before(String(number), at)).map((facts): Fault => ({
         rule: 'nobody is told that nothing was sent of what the vendor takes',
         order: String(number),
@@ -269,10 +269,10 @@ function lostLeasesOf ({ receipts, leases, steps, lost }: World): Fault[] {
 }
 
 /** What nobody waits for ends well by itself, unless its vendor refuses; whether a text message was sent, a person may have said. */
-function endsOf ({ steps, told, receipts }: World): Fault[] {
+function endsOf ({ steps, reported, receipts }: World): Fault[] {
   const refused = new Set(receipts.filter(({ turn }) => turn.startsWith('refuse')).map(({ order }) => order))
   const queued = new Set(
-    told.filter(({ order: { mode, number, path } }) => mode === 'asynchronous' && !path.includes('sms') && !refused.has(String(number)))
+    reported.filter(({ order: { mode, number, path } }) => mode === 'asynchronous' && !path.includes('sms') && !refused.has(String(number)))
       .map(({ order: { number } }) => String(number))
   )
   return steps.filter(({ order, position, dispatch }) =>
@@ -337,11 +337,11 @@ function signaturesOf ({ received: all, recorded, lost }: World): Fault[] {
 const tells: ReadonlySet<string> = new Set(['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'])
 
 /** Who asked for a callback with an asynchronous request is called with the state that it ended in; some wait for their next try. */
-function callbacksOf ({ steps, told, recorded, received }: World): Fault[] {
+function callbacksOf ({ steps, reported, recorded, received }: World): Fault[] {
   const kinds = new Set(recorded.map(callOf))
   const met = new Set(received.map(callOf))
   const stepsOf = Map.groupBy(steps, ({ order }) => order)
-  const asked = told.filter(({ order: { mode, body } }) => mode === 'asynchronous' && 'callbackUrl' in body).flatMap(
+  const asked = reported.filter(({ order: { mode, body } }) => mode === 'asynchronous' && 'callbackUrl' in body).flatMap(
     ({ order: { number } }) => stepsOf.get(String(number))?.slice(0, 1) ?? []
   )
   return [

@@ -59,21 +59,21 @@ export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 3
       if (index % 25 === 24) say(`${index + 1} of ${kills} lives`)
     }
     await faults.over()
-    const told = await allTold(installation, placed, over)
+    const reported = await allTold(installation, placed, over)
     await quiet(installation)
-    const calm = linger > 0 ? await keepCalm(installation, { first: kills * ordersOfLife + 1, linger }) : { told: [], faults: [] }
-    told.push(...calm.told)
-    const left = [...await quiet(installation), ...await checkTwice(installation, told), ...calm.faults]
+    const calm = linger > 0 ? await keepCalm(installation, { first: kills * ordersOfLife + 1, linger }) : { reported: [], faults: [] }
+    reported.push(...calm.reported)
+    const left = [...await quiet(installation), ...await checkTwice(installation, reported), ...calm.faults]
     const broken = [
       ...left,
-      ...left.length > 0 ? [] : await resolveDoubts(installation, told),
+      ...left.length > 0 ? [] : await resolveDoubts(installation, reported),
       ...installation.processes.flatMap(({ gaveUp }) =>
         gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how }))
       )
     ]
     return {
       faults: await Promise.all(broken.map((fault) => tellFault(installation.database, fault))),
-      summary: await summarise(installation, { seed, caught, told, met: faults.met })
+      summary: await summarise(installation, { seed, caught, reported, met: faults.met })
     }
   } finally {
     await installation.close()
@@ -81,11 +81,11 @@ export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 3
 }
 
 /** What is found while a step moves is looked at again. */
-async function checkTwice (installation: Installation, told: readonly Told[]): Promise<Fault[]> {
-  if ((await check(installation, told)).length === 0) return []
+async function checkTwice (installation: Installation, reported: readonly Told[]): Promise<Fault[]> {
+  if ((await check(installation, reported)).length === 0) return []
   await pause(settling * 1000)
   await quiet(installation)
-  return check(installation, told)
+  return check(installation, reported)
 }
 
 /** What all clients were told; who is told nothing for too long is told no more. */
@@ -104,14 +104,16 @@ async function allTold ({ processes }: Installation, placed: readonly Promise<To
 async function keepCalm (
   installation: Installation,
   { first, linger }: { first: number, linger: number }
-): Promise<{ told: Told[], faults: Fault[] }> {
+): Promise<{ reported: Told[], faults: Fault[] }> {
   const kills = (): number => killsOf(installation.processes)
   const before = kills()
   const orders = calmOrders(first, calmRequests)
-  const told = await Promise.all(orders.map((order) => place(order, installation.urls, installation.token, new AbortController().signal)))
+  const reported = await Promise.all(
+    orders.map((order) => place(order, installation.urls, installation.token, new AbortController().signal))
+  )
   await pause(linger * 1000)
   await quiet(installation)
-  return { told, faults: kills() === before ? await checkCalm(installation, orders) : [] }
+  return { reported, faults: kills() === before ? await checkCalm(installation, orders) : [] }
 }
 
 /** What disturbs an installation, one thing at a time. */
@@ -199,7 +201,7 @@ async function quiet ({ processes, database }: Installation): Promise<Fault[]> {
 }
 
 /** A person says of every step that nobody can tell of what the vendor holds; then nothing is held any more, and the rest is as before. */
-async function resolveDoubts (installation: Installation, told: readonly Told[]): Promise<Fault[]> {
+async function resolveDoubts (installation: Installation, reported: readonly Told[]): Promise<Fault[]> {
   const held = new Set(
     (await installation.vendor.receipts()).filter((receipt) => receipt.held && receipt.service === 'sms').map(({ order }) => order)
   )
@@ -212,7 +214,7 @@ async function resolveDoubts (installation: Installation, told: readonly Told[])
     const heard = await resolve(installation, id, body)
     if (heard !== 'resolved') return [{ rule: 'a person can say what became of a step', dispatchId: id, facts: heard }]
   }
-  return checkTwice(installation, told)
+  return checkTwice(installation, reported)
 }
 
 /** Milliseconds for which a person asks again. */
@@ -245,14 +247,19 @@ function killsOf (processes: readonly Kept[]): number {
 
 async function summarise (
   { processes, database }: Installation,
-  { seed, caught, told, met }: { seed: number, caught: Map<string, number>, told: readonly Told[], met: ReadonlyMap<string, number> }
+  { seed, caught, reported, met }: {
+    seed: number
+    caught: Map<string, number>
+    reported: readonly Told[]
+    met: ReadonlyMap<string, number>
+  }
 ): Promise<string> {
   const statuses = await database.rows<{ status: string, count: number }>(
     'select status, count(*)::int from dispatches group by 1 order by 1'
   )
   const counts = (list: Iterable<readonly [string, number]>): string => [...list].map(([name, count]) => `${count} ${name}`).join(', ')
   return [
-    `seed ${seed}: ${killsOf(processes)} processes killed, ${told.length} requests`,
+    `seed ${seed}: ${killsOf(processes)} processes killed, ${reported.length} requests`,
     `disturbed by: ${counts(met)}; clocks ${missing.some((what) => what.startsWith('clocks')) ? 'right' : '30 s behind and ahead'}`,
     `when killed, dispatches were: ${counts(caught)}`,
     `in the end, they are: ${counts(statuses.map(({ status, count }) => [status, count]))}`

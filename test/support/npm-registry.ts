@@ -20,14 +20,14 @@ export type NpmRegistry = {
   /** Answers in its place, by path; for registries that lie. */
   instead: Map<string, RequestListener>
   /** Whether a request of this path came. */
-  asked: string[]
+  requested: string[]
 }
 
 const repository = 'https://github.com/acme/dispatch-provider-acme'
 
 export async function startNpmRegistry (t: Test): Promise<NpmRegistry> {
-  const [documents, tarballs, instead, asked] = [new Map<string, Document>(), new Map<string, Buffer>(), new Map<string, RequestListener>(),
-    [] as string[]]
+  const [documents, tarballs, instead, requested] = [new Map<string, Document>(), new Map<string, Buffer>(),
+    new Map<string, RequestListener>(), [] as string[]]
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const [keyid, key] = ['SHA256:registry', publicKey.export({ format: 'der', type: 'spki' }).toString('base64')]
 
@@ -72,7 +72,7 @@ export async function startNpmRegistry (t: Test): Promise<NpmRegistry> {
 
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '')
-    asked.push(path)
+    requested.push(path)
     const json = (value: object | undefined, status = 200): void => {
       response.writeHead(value === undefined ? 404 : status, { 'content-type': 'application/json' }).end(JSON.stringify(value ?? {}))
     }
@@ -92,7 +92,7 @@ export async function startNpmRegistry (t: Test): Promise<NpmRegistry> {
     server.closeAllConnections()
     server.close()
   })
-  return { url, documents, tarballs, instead, asked }
+  return { url, documents, tarballs, instead, requested }
 }
 
 /** Puts packages that are installed here into a registry, so that others install them from it. `folders`: those of `node_modules`. */

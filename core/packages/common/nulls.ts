@@ -15,13 +15,13 @@ export function nullIsAbsence<T> (check: Validator<T>): Validator<T> {
 }
 
 /** Those of the places (JSON pointers into the value) where a member of an object is null. An item of a list cannot be left out. */
-export function nullMembers (value: unknown, places: readonly string[]): string[] {
-  return places.filter((place) => isNullMember(value, tokensOf(place)))
+export function nullMembers (value: unknown, paths: readonly string[]): string[] {
+  return paths.filter((place) => isNullMember(value, tokensOf(place)))
 }
 
 /** The value without the members at these places; what is not changed is not copied. The time is proportional to what is copied. */
-export function withoutMembers (value: unknown, places: readonly string[]): unknown {
-  return without(value, places.map(tokensOf))
+export function withoutMembers (value: unknown, paths: readonly string[]): unknown {
+  return without(value, paths.map(tokensOf))
 }
 
 /** A value without the members of its objects that are null. */

@@ -22,10 +22,10 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
     ) ?? false)
   const unfit = unfitIn(errors.filter(({ keyword }) => !(keyword in composites)), isWhole)
   const isNew = createMissing()
-  const places = new Set<string>()
+  const paths = new Set<string>()
   // One problem a field is enough: a second one of the same value hardly ever says more.
   return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isReported(error) && !unfit.has(error))
-    .map((error) => problemOf(error, base)).filter(({ path }) => !places.has(path) && places.add(path).size > 0).take(maxProblems)
+    .map((error) => problemOf(error, base)).filter(({ path }) => !paths.has(path) && paths.add(path).size > 0).take(maxProblems)
     .toArray()
 }
 

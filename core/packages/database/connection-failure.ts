@@ -156,11 +156,11 @@ const other: Failure = {
 /** Why a connection could not be opened, and what helps: one sentence for an operator, without a secret. */
 export function explainFailure (cause: unknown, to: Destination): string {
   const { wrong, remedy } = failureOf(cause)
-  const places = placesOf(to)
-  const [first] = places
-  const place = { ...first, server: listed(places.map(({ server }) => server)), host: listed(places.map(({ host }) => host)) }
+  const servers = placesOf(to)
+  const [first] = servers
+  const place = { ...first, server: listed(servers.map(({ server }) => server)), host: listed(servers.map(({ host }) => host)) }
   const message = cause instanceof NoWriter
-    ? cause.errors.map((error, number) => `${places[number]?.server ?? first.server}: ${messageOf(error)}`).join(', ')
+    ? cause.errors.map((error, number) => `${servers[number]?.server ?? first.server}: ${messageOf(error)}`).join(', ')
     : messageOf(cause)
   return `${wrong(place, message)}: ${remedy(place, message)}.`
 }

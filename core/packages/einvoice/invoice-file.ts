@@ -128,7 +128,7 @@ function checked (parsed: Parsed, { root, format, profile, structure }: Whole): 
     line: node.line,
     column: node.column
   })
-  const placed = (problem: Problem): PlacedProblem => placedAt(problem, placeOf(problem.path, file.places, root))
+  const placed = (problem: Problem): PlacedProblem => placedAt(problem, placeOf(problem.path, file.nodes, root))
   // The file's own sums are held against its own parts.
   const sums = new Set(['/subtotal', '/taxAmount', '/total', '/amountDue'])
   const isSum = ({ code, path }: Problem): boolean => code.startsWith('BR-CO-') && sums.has(path)
@@ -166,9 +166,9 @@ function taxData ({ node: _, code, ...tax }: Parsed['taxes'][number]): Json {
 }
 
 /** The element of a value, or of what it would stand in. */
-function placeOf (path: string, places: ReadonlyMap<string, XmlNode>, root: XmlNode): XmlNode {
+function placeOf (path: string, nodes: ReadonlyMap<string, XmlNode>, root: XmlNode): XmlNode {
   for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-    const node = places.get(at)
+    const node = nodes.get(at)
     if (node !== undefined) return node
   }
   return root

@@ -38,7 +38,8 @@ export type InsideCalls = {
   suggest: (args: { call: number, setting: string, context: CallData }) => Given
   /** Takes back what the call `made` has made; `call` is the number of this one. */
   takeBack: (args: { call: number, made: number, id: number }) => Given
-  check: (args: { service: ServiceName, asked: JsonObject, known: Omit<Known<JsonObject, JsonObject>, 'now'> & { now: number } }) => Given
+  check:
+    (args: { service: ServiceName, requested: JsonObject, known: Omit<Known<JsonObject, JsonObject>, 'now'> & { now: number } }) => Given
   read: (args: { service: DeliveryService, event: unknown }) => Given
   /** Its settings, made of those of an older version. */
   migrate: (args: { version: string, settings: JsonObject }) => Given

@@ -242,7 +242,7 @@ async function unlessStuck<Value> (pool: Pool, child: Child, ended: AbortSignal,
 function checkOf (pool: Pool, adapter: Adapter, service: ServiceName): AnyProviderCheck {
   return async (requested, { now, ...known }, account = '') => {
     const value = await quickly(pool, adapter, account,
-      (child) => child.ask('check', { service, asked: requested, known: { ...known, now: now.getTime() } }))
+      (child) => child.ask('check', { service, requested, known: { ...known, now: now.getTime() } }))
     const fit = fitObjections(value)
     if (fit.ok) return fit.value
     throw new TypeError(`What the check of the provider "${adapter.code}" returned is no list of objections.`)

@@ -48,7 +48,7 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
    * Its document follows another one, such as a credit note an invoice: the field that says which (`dispatchId`, or `document`: a file in
    * Base64), and what its data repeat of those of the other one; undefined where those lack what it takes.
    */
-  follows?: { field: string, told(original: JsonObject): JsonObject | undefined }
+  follows?: { field: string, repeated(original: JsonObject): JsonObject | undefined }
   /** Fields that a request may leave out where the data of its document state them, each where they do. */
   stated?: Readonly<Record<string, StatedField>>
   /** Warnings about a document that the service takes over, by the data that it was made of. */

@@ -41,7 +41,7 @@ async function withOriginal (catalogs: Catalogs, actor: Actor, step: ResolvedSte
     throw refusal('validation_failed', [{ path: step.at(follows.field) + path, ...problem }])
   }
   const { schema = {} } = factsTemplateOf(template.template)
-  return { ...step, fields: own, template: { ...template, data: withFacts({ schema }, template.data, found.told) } }
+  return { ...step, fields: own, template: { ...template, data: withFacts({ schema }, template.data, found.facts) } }
 }
 
 type Following = Pick<(typeof services)[ResolvedStep['service']], 'name' | 'follows'>
@@ -55,13 +55,13 @@ export async function repeatedFrom (
   actor: Actor,
   { name, follows }: Following,
   { dispatchId, document }: { dispatchId?: string, document?: string }
-): Promise<{ told: JsonObject } | { problem: Problem }> {
+): Promise<{ facts: JsonObject } | { problem: Problem }> {
   const [path, found] = dispatchId === undefined
     ? ['/document', await read(catalogs, actor, document ?? '')]
     : ['/dispatchId', await dispatched(catalogs, actor, name, dispatchId)]
   if (!('data' in found)) return { problem: { path, ...found } }
-  const reported = follows?.told(found.data)
-  return reported === undefined ? { problem: { path, code: 'incomplete', message: 'It has no number.' } } : { told: reported }
+  const reported = follows?.repeated(found.data)
+  return reported === undefined ? { problem: { path, code: 'incomplete', message: 'It has no number.' } } : { facts: reported }
 }
 
 type Found = { data: JsonObject } | Omit<Problem, 'path'>

@@ -52,7 +52,7 @@ export type DispatchActions = {
   /** What was said of a dispatch, and what may be said of it now. */
   sayings: (record: DispatchRecord) => Promise<SayingsView>
   /** Gives a dispatch that waits for its time another one. Throws `conflict` when it has begun, or waits for no time. */
-  move: (recorded: ActionRequest & { asked: ScheduleBody }) => Promise<void>
+  move: (recorded: ActionRequest & { requested: ScheduleBody }) => Promise<void>
   /** Sets the outcome of an uncertain step. Throws `forbidden` unless an admin asks. */
   resolve: (recorded: ActionRequest & Found) => Promise<RunResult>
   /** The same for one step of any company. Throws `forbidden` unless an operator asks. */
@@ -176,7 +176,7 @@ async function say (dependencies: AfterwardsDependencies, { body, ...recorded }:
   })
 }
 
-async function move (dependencies: MoveDependencies, { asked: requested, ...recorded }: ActionInput<'move'>): Promise<void> {
+async function move (dependencies: MoveDependencies, { requested, ...recorded }: ActionInput<'move'>): Promise<void> {
   const { database, jobs, shelves } = dependencies
   const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(dependencies, recorded)
   const path = steps.filter((step) => step.deferred_on === null).map(stepOf)

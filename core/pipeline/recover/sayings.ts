@@ -260,7 +260,7 @@ const states: Record<SayingRecord['kind'], SayingState> = {
   say_unknown: 'uncertain'
 }
 
-function viewOf ({ statusId, kind, saying: { code, at, amounts, reason }, message, asked: requested }: SayingRecord): SayingView {
+function viewOf ({ statusId, kind, saying: { code, at, amounts, reason }, message, requestedAt: requested }: SayingRecord): SayingView {
   return {
     statusId,
     code,

@@ -20,7 +20,7 @@ export function createStatusChangeHandler ({ database, jobs, outbox, recipients 
 }): OnStatusChange {
   return async (queries, step, status, facts) => {
     const { companyId, dispatchId, service } = step
-    for (const book of recipients) await book.told(queries, step, status, facts)
+    for (const book of recipients) await book.statusChanged(queries, step, status, facts)
     const event = `${service}.${status}`
     const type = callbackTypes.find((reported) => reported === event)
     if (!isDeliveryMark(service, status)) {

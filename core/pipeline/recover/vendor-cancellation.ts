@@ -106,11 +106,11 @@ async function reportOf (
   requested: CancelResult,
   context: CallContext
 ): Promise<DeliveryReport | undefined> {
-  const told = requested.outcome === 'cancelled'
+  const cancelled = requested.outcome === 'cancelled'
     ? { ok: true as const, value: requested.reported }
     : await callStatus(provider, step.service, { id: step.remoteId }, context, { limit: statusLimit })
-  if (!told.ok) return undefined
-  return { reported: told.value, status: statusOf(provider.manifest.services[step.service]?.statuses ?? {}, told.value.status) }
+  if (!cancelled.ok) return undefined
+  return { reported: cancelled.value, status: statusOf(provider.manifest.services[step.service]?.statuses ?? {}, cancelled.value.status) }
 }
 
 /**

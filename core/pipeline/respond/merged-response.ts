@@ -5,7 +5,7 @@ import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
 /** The provider's answer to a step, updated by the steps that sent to its remaining recipients. */
-export function mergedResponse ({ response, rests: remaining }: Pick<StepRecord, 'response' | 'rests'>): ProviderResponse | null {
+export function mergedResponse ({ response, remaining }: Pick<StepRecord, 'response' | 'remaining'>): ProviderResponse | null {
   return response === null ? null : remaining.reduce(withRest, response)
 }
 

@@ -80,7 +80,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
       ...optional('template', usedTemplate(step)),
       ...optional('deferredOn', step.deferred_on),
       ...optional('deferredState', deferredStateOf(step)),
-      ...optional('nextTryAt', (step.next_try_at ?? step.rests.at(-1)?.next_try_at)?.toISOString()),
+      ...optional('nextTryAt', (step.next_try_at ?? step.remaining.at(-1)?.next_try_at)?.toISOString()),
       ...deliveryOf(step, version),
       ...(step.error === null ? {} : { error: stepError(step.error, version) })
     })),

@@ -19,10 +19,10 @@ const uncertain = 7 * day
 export const chainResumeWindow = day
 
 /**
- * Seconds until a step that was surely not sent is tried again: the policy's delay ± 20 %, but no less than the vendor asked for (`asked`).
- * Undefined when it is not tried again.
+ * Seconds until a step that was surely not sent is tried again: the policy's delay ± 20 %, but no less than the vendor asked for
+ * (`requested`). Undefined when it is not tried again.
  */
-export function retryDelayOf ({ stepId, tries, asked: requested = 0 }: { stepId: string, tries: number, asked?: number | undefined }):
+export function retryDelayOf ({ stepId, tries, requested = 0 }: { stepId: string, tries: number, requested?: number | undefined }):
   | number
   | undefined
 {

@@ -181,9 +181,9 @@ async function rehydrateStep (dependencies: RehydrateDependencies, record: Dispa
 }
 
 /** The step for the remaining recipients of a step: the last of its rests, unless that has ended. */
-function restIn ({ rests: remaining, ...row }: StepRecord, of: Step | undefined): Step[] {
+function restIn ({ remaining, ...row }: StepRecord, of: Step | undefined): Step[] {
   const last = remaining.at(-1)
-  const answer = mergedResponse({ ...row, rests: remaining.slice(0, -1) })
+  const answer = mergedResponse({ ...row, remaining: remaining.slice(0, -1) })
   if (of === undefined || last === undefined || answer === null ||
     (last.next_try_at === null && !['calling', 'uncertain'].includes(last.status))) return []
   return [{
@@ -191,7 +191,7 @@ function restIn ({ rests: remaining, ...row }: StepRecord, of: Step | undefined)
     stepId: last.step_id,
     price: 0,
     ...(of.by === undefined || last.provider_version === null ? {} : { by: { ...of.by, version: last.provider_version } }),
-    state: stateOf({ ...last, document: undefined, rests: [] }),
+    state: stateOf({ ...last, document: undefined, remaining: [] }),
     rest: { of: of.stepId, answer, recipients: waitingIn(answer).map(({ address }) => address) }
   }]
 }

@@ -123,7 +123,7 @@ async function findRecorded (
     log.warn({ err: error, companyId, dispatchId }, 'the dispatch could not be read to see whether the outcome is recorded')
     return undefined
   })
-  const all = record?.steps.flatMap((row) => [row, ...row.rests]) ?? []
+  const all = record?.steps.flatMap((row) => [row, ...row.remaining]) ?? []
   return all.find((row) => row.step_id === stepId)?.status === expected ? record : undefined
 }
 
@@ -136,7 +136,7 @@ function followingOf (
 ): SettlementFollowUp {
   // Only what no client waits for is tried again by itself.
   const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step))
-    ? retryDelayOf({ stepId: step.stepId, tries: step.state.tries, asked: settlement.error.retryAfter })
+    ? retryDelayOf({ stepId: step.stepId, tries: step.state.tries, requested: settlement.error.retryAfter })
     : undefined
   const reconciliation = settlement.outcome === 'uncertain' ? reconcileScheduleOf(step) : undefined
   const next = {

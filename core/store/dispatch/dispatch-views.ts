@@ -11,7 +11,7 @@ export type EventRow = Selectable<Tables['events']>
 
 /** A dispatch with its steps in order, each with its document and with the steps that go on with what it left. */
 export type DispatchRecord = DispatchRow & { steps: StepRecord[] }
-export type StepRecord = StepRow & { document: DocumentRow | undefined, rests: StepRow[] }
+export type StepRecord = StepRow & { document: DocumentRow | undefined, remaining: StepRow[] }
 
 /** The columns of a row of `dispatches` that is read whole. */
 export const dispatchColumns = columns.dispatches
@@ -63,7 +63,7 @@ export async function withSteps (queries: Pick<CompanyQueries, 'selectFrom'>, ro
       .map((step) => ({
         ...step,
         document: documents.find((document) => document.document_id === step.document_id),
-        rests: steps.filter((rest) => rest.rest_of === step.step_id)
+        remaining: steps.filter((rest) => rest.rest_of === step.step_id)
       }))
   }))
 }

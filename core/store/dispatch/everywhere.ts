@@ -59,7 +59,7 @@ function viewOf (record: DispatchRecord, companyName: string): FoundDispatchView
     requestId: record.request_id,
     createdAt: record.created_at.toISOString(),
     finishedAt: record.finished_at?.toISOString() ?? null,
-    steps: record.steps.flatMap((step) => [step, ...step.rests]).map((step) => ({
+    steps: record.steps.flatMap((step) => [step, ...step.remaining]).map((step) => ({
       stepId: step.step_id,
       service: step.service,
       providerName: step.provider_code,

@@ -12,7 +12,7 @@ export type SayingEnd = Extract<EventKind, 'said' | 'not_said' | 'say_unknown'>
 const kinds = ['saying', 'said', 'not_said', 'say_unknown'] as const satisfies readonly EventKind[]
 
 /**
- * What was said of a dispatch, as its timeline has it last. `statusId`: of the message; `asked`: when it was said for the first time;
+ * What was said of a dispatch, as its timeline has it last. `statusId`: of the message; `requestedAt`: when it was said for the first time;
  * `since`: the seconds since the last entry, by the clock of the database.
  */
 export type SayingRecord = {
@@ -20,7 +20,7 @@ export type SayingRecord = {
   kind: typeof kinds[number]
   saying: SaidLater
   message: string | null
-  asked: Date
+  requestedAt: Date
   since: number
 }
 
@@ -40,7 +40,7 @@ async function readSayings (
   const { rows } = await sql<SayingRecord>`
     select facts->>'statusId' as "statusId", (array_agg(kind order by event_id desc))[1] as kind,
       (array_agg(facts->'saying' order by event_id) filter (where kind = 'saying'))[1] as saying,
-      (array_agg(facts->>'message' order by event_id desc))[1] as message, min(at) as asked,
+      (array_agg(facts->>'message' order by event_id desc))[1] as message, min(at) as "requestedAt",
       extract(epoch from ${now} - max(at))::float as since
     from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and kind = any (${[...kinds]})
       and facts->>'statusId' is not null

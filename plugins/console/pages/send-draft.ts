@@ -52,7 +52,7 @@ export type Draft = {
   /** Sums and the like are computed; undefined: these data have none. */
   computes?: boolean | undefined
   /** The data as JSON was asked for. */
-  asked: 'form' | 'json'
+  requested: 'form' | 'json'
   provider: string
   sandbox: boolean
   /** The providers that are installed, of all services. */
@@ -86,7 +86,7 @@ export async function beginDraft (visit: Visit, { template: id, service: request
   const nothing = { metadata: '', callbackUrl: '', sendAt: '', timeZone: '', usualHours: false, provider: '' }
   const sandbox = isTest(visit)
   const computes = computesAlready(template, data, form)
-  return { ...parts, document: {}, sandbox, fields, following, data, form, computes, asked: 'form', ...nothing }
+  return { ...parts, document: {}, sandbox, fields, following, data, form, computes, requested: 'form', ...nothing }
 }
 
 /** The requested services of a chain that can follow. */
@@ -131,7 +131,7 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
     data,
     form,
     computes: isForm && form !== undefined && body.has(':computable') ? computed !== undefined : computesAlready(template, data, form),
-    asked: requested,
+    requested,
     provider: textOf('provider'),
     sandbox: isTest(visit)
   }
@@ -172,7 +172,7 @@ export async function resumeDraft (visit: Visit, { service: path, request }: Sto
     data: isObject(data) || typeof data === 'string' ? data : {},
     form,
     computes: computesAlready(template, data, form),
-    asked: form === undefined ? 'json' : 'form',
+    requested: form === undefined ? 'json' : 'form',
     provider: typeof providerName === 'string' ? providerName : '',
     sandbox: isTest(visit)
   }

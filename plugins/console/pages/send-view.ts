@@ -30,7 +30,7 @@ import { lackFor } from './settings-state.ts'
  */
 export type Shown = {
   said?: Html
-  told?: Html
+  report?: Html
   problems?: Filled['problems']
   accepted?: boolean
   filling?: Html
@@ -104,7 +104,7 @@ function searchForm (words: Words, q: string): Html {
 /** The form of a request. */
 export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
-  const { said = html``, told: reported = html``, filling = html``, problems = [], once, origin = '', files = [] } = shown
+  const { said = html``, report: reported = html``, filling = html``, problems = [], once, origin = '', files = [] } = shown
   const { template, service } = draft
   const other = visit.mode === 'test' ? 'live' : 'test'
   const path = pageOf(draft, once)
@@ -370,7 +370,7 @@ function dataFields (words: Words, draft: Draft, form: DataForm, { values, probl
 <div class="actions"><button class="second" name=":show" value="json">${words.sendAsJson}</button></div>`
 }
 
-function asJson (words: Words, { data: value, asked: requested }: Draft, problems: Filled['problems']): Html {
+function asJson (words: Words, { data: value, requested }: Draft, problems: Filled['problems']): Html {
   const own = problems.filter(({ path }) => path === data || path.startsWith(`${data}/`))
   const text: Json = typeof value === 'string' ? value : pretty(value)
   return html`<input type="hidden" name=":written" value="json">${

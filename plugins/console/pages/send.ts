@@ -113,10 +113,10 @@ const checkPages: FastifyPluginCallback = (app, _options, done) => {
     const once = onceOf(request)
     if (found.ok) {
       const { body } = found
-      return show(request, reply, draft, { told: plannedBy(visit.words, body, draft), problems: body.warnings, accepted: true, ...once })
+      return show(request, reply, draft, { report: plannedBy(visit.words, body, draft), problems: body.warnings, accepted: true, ...once })
     }
     if (found.status === 429 || found.status >= 500) throw new ApiRefused(found)
-    return show(request, reply, draft, { told: notYet(visit, found, draft), problems: found.error.details ?? [], ...once })
+    return show(request, reply, draft, { report: notYet(visit, found, draft), problems: found.error.details ?? [], ...once })
   })
 
   app.post<Posted>('/send/request', { bodyLimit }, async (request, reply) => {

@@ -18,13 +18,13 @@ export function said (words: Words, typed: Typed | undefined, ...fields: readonl
   if (typed === undefined) return html``
   const { error, reason, message, details = [] } = typed.error
   const elsewhere = details.filter(({ path }) => !fields.some((name) => isWithin(path, `/${name}`)))
-  if (elsewhere.length === details.length) return told(words, sentences(words, { error, reason, message, details }))
+  if (elsewhere.length === details.length) return explained(words, sentences(words, { error, reason, message, details }))
   const [first] = elsewhere
-  return told(words,
+  return explained(words,
     first === undefined ? html`<p>${words.seeFields}</p>` : sentences(words, { message: first.message, details: elsewhere }))
 }
 
-function told (words: Words, why: Html): Html {
+function explained (words: Words, why: Html): Html {
   return notice('bad', html`<p>${words.companyUnchanged}</p>${why}`)
 }
 

@@ -45,8 +45,8 @@ export default defineProvider({
       statuses: { Open: 'open', Overdue: 'open', Paid: 'paid', Overpaid: 'paid', 'Written-off': 'uncollectible' },
       poll: { until: 120 * day },
 
-      check (asked) {
-        invoiceFields(asked)
+      check (request) {
+        invoiceFields(request)
         return []
       },
 

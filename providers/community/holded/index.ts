@@ -32,8 +32,8 @@ export default defineProvider({
       statuses: { 0: 'open', 1: 'paid', 2: 'partly_paid' },
       poll: { until: 120 * day },
 
-      check (asked) {
-        invoiceFields(asked)
+      check (request) {
+        invoiceFields(request)
         return []
       },
 

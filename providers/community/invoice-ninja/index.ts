@@ -39,8 +39,8 @@ export default defineProvider({
       statuses: { 2: 'open', 3: 'partly_paid', 4: 'paid', 5: 'void', 6: 'void' },
       poll: { until: 120 * day },
 
-      check (asked, { settings }) {
-        invoiceFields(asked, settings)
+      check (request, { settings }) {
+        invoiceFields(request, settings)
         return []
       },
 

@@ -39,8 +39,8 @@ export default defineProvider({
       statuses: { open: 'open', overdue: 'open', paid: 'paid', voided: 'void' },
       poll: { until: 120 * day },
 
-      check (asked, { settings }) {
-        invoiceFields(asked, settings)
+      check (request, { settings }) {
+        invoiceFields(request, settings)
         return []
       },
 

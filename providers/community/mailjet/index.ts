@@ -97,8 +97,8 @@ export default defineProvider({
     email: {
       verify: { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
       body: Type.Union([Event, Type.Array(Event)]),
-      read: (told) =>
-        listOf(told).map(({ event: type, time, email: recipient, CustomID: remoteId, Message_GUID: message = '', error }) => ({
+      read: (body) =>
+        listOf(body).map(({ event: type, time, email: recipient, CustomID: remoteId, Message_GUID: message = '', error }) => ({
           remoteId,
           type,
           eventId: `${type} ${message} ${recipient} ${time}`,

@@ -61,8 +61,8 @@ export default defineProvider({
       statuses: { open: 'open', partly_paid: 'partly_paid', paid: 'paid', void: 'void' },
       poll: { until: 120 * day },
 
-      check (asked, { settings }) {
-        invoiceFields(asked, settings)
+      check (request, { settings }) {
+        invoiceFields(request, settings)
         return []
       },
 

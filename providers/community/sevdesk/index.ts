@@ -43,8 +43,8 @@ export default defineProvider({
       statuses: { 200: 'open', 750: 'partly_paid', 1000: 'paid' },
       poll: { until: 120 * day },
 
-      check (asked, { settings }) {
-        invoiceFields(asked, settings)
+      check (request, { settings }) {
+        invoiceFields(request, settings)
         return []
       },
 

@@ -48,9 +48,9 @@ export default defineProvider({
       statuses: { AUTHORISED: 'open', PAID: 'paid', VOIDED: 'void', DELETED: 'void' },
       poll: { until: 120 * day },
 
-      check (asked, { settings }) {
-        invoiceFields(asked, settings)
-        if (asked.invoicing.customerId === undefined) contactFields(invoiceOf(asked.data))
+      check (request, { settings }) {
+        invoiceFields(request, settings)
+        if (request.invoicing.customerId === undefined) contactFields(invoiceOf(request.data))
         return []
       },
 

@@ -51,8 +51,8 @@ export default defineProvider({
       },
       poll: { until: 120 * day },
 
-      check (asked, { settings }) {
-        invoiceFields(asked, settings)
+      check (request, { settings }) {
+        invoiceFields(request, settings)
         return []
       },
 

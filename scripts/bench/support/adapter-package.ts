@@ -2,11 +2,11 @@ import { deriveManifest } from '@dispatch/host'
 import { writePackage } from '@dispatch/marketplace'
 
 /** What every adapter of the benchmarks asks for. */
-export const asked = { hosts: ['api.bench.test'], services: ['invoicing'] }
+export const requested = { hosts: ['api.bench.test'], services: ['invoicing'] }
 
 /** The package of an adapter that accepts every invoice, with its version as the status. `ballast`: bytes of further code. */
 export function packageOf (code: string, version: string, ballast = 0): Uint8Array {
-  const facts = { code, name: `Bench ${code}`, hosts: asked.hosts, settings: { type: 'object', properties: {} } }
+  const facts = { code, name: `Bench ${code}`, hosts: requested.hosts, settings: { type: 'object', properties: {} } }
   const service = { documentTypes: ['INVOICE'], idempotency: { kind: 'none' } }
   const fit = deriveManifest({ ...facts, services: { invoicing: { ...service, dispatch: () => undefined } } }, version)
   if (!fit.ok) throw new TypeError(JSON.stringify(fit.problems))

@@ -8,7 +8,7 @@ export const stored = smoke ? 1_000 : Number(process.env['BENCH_STORED'] ?? 1_00
 const shareOfFirst = 5
 
 /** How many steps per second there were: this gives the interval between them. */
-const apart = '1 second'
+const interval = '1 second'
 
 /**
  * Whose the dispatches are, as indexes of the companies: every fifth is of the first company, and the others share the rest evenly. So the
@@ -19,9 +19,9 @@ const owner = `case when $2::integer = 1 or n % ${shareOfFirst} = 0 then 1 else 
 /** Creates the requested number of successful dispatches of SMS and invoices, with the rows that the service would leave. */
 const statements = [
   `create temporary table old as
-    select n, company_id, user_id, now() - n * interval '${apart}' as at, n % 2 = 0 as paid,
-      (lpad(to_hex((extract(epoch from now() - n * interval '${apart}') * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid as dispatch_id,
-      (lpad(to_hex((extract(epoch from now() - n * interval '${apart}') * 1000)::bigint), 12, '0') || '7' || substr(md5('step' || n), 1, 3) || '8' || substr(md5('step' || n), 4, 15))::uuid as step_id
+    select n, company_id, user_id, now() - n * interval '${interval}' as at, n % 2 = 0 as paid,
+      (lpad(to_hex((extract(epoch from now() - n * interval '${interval}') * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid as dispatch_id,
+      (lpad(to_hex((extract(epoch from now() - n * interval '${interval}') * 1000)::bigint), 12, '0') || '7' || substr(md5('step' || n), 1, 3) || '8' || substr(md5('step' || n), 4, 15))::uuid as step_id
     from generate_series($1::integer, 1, -1) as n join owners on nth = ${owner} order by n desc`,
   `insert into dispatches (dispatch_id, company_id, user_id, status, services, template_id, template_version, data, metadata, document_type, document_number, recipient, request_id, created_at, finished_at, detached)
     select dispatch_id, company_id, user_id, 'succeeded', array[case when paid then 'invoicing' else 'sms' end], case when paid then 1 end, case when paid then 1 end,

@@ -53,10 +53,10 @@ export function pictureOf (stages: readonly Stage[]): string {
     const x = left + index * 215
     return `<rect class="${kind}" x="${x}" y="12" width="14" height="14" rx="2"/><text x="${x + 20}" y="24">${words}</text>`
   })
-  const told = stages.map(({ stage, ...shares }) => `${stage}: ${kinds.map(([kind, words]) => `${words} ${shares[kind]} %`).join(', ')}`)
+  const lines = stages.map(({ stage, ...shares }) => `${stage}: ${kinds.map(([kind, words]) => `${words} ${shares[kind]} %`).join(', ')}`)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 16}" role="img" aria-labelledby="title told">
 <title id="title">Share of the floor that a dispatch reaches</title>
-<desc id="told">${escaped(told.join('; '))}</desc>
+<desc id="told">${escaped(lines.join('; '))}</desc>
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1c2733 } .quiet { fill: #5b6875 } .line { stroke: #d5dbe1 } .ground { fill: #fff }
 .waited { fill: #1d4e89 } .queued { fill: #c77700 } .waitedOfMany { fill: #2f855a }

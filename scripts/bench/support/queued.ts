@@ -33,9 +33,9 @@ export async function tell (vendor: Vendor, message: ToVendor): Promise<void> {
 }
 
 export async function receiptsOf (vendor: Vendor): Promise<Receipt[]> {
-  const told = new Promise<Receipt[]>((resolve) => vendor.process.once('message', (receipts) => resolve(receipts as Receipt[])))
+  const receipts = new Promise<Receipt[]>((resolve) => vendor.process.once('message', (message) => resolve(message as Receipt[])))
   await tell(vendor, 'tell')
-  return told
+  return receipts
 }
 
 /** Waits until the vendor has so many messages, and returns them. */
@@ -74,12 +74,12 @@ export async function withWorkers<Result> (
   }
 }
 
-/** `amount`: how many messages are queued. `places`: how many of them the vendor accepts at once. */
-type Drain = Workers & { amount: number, places: number }
+/** `amount`: how many messages are queued. `slots`: how many of them the vendor accepts at once. */
+type Drain = Workers & { amount: number, slots: number }
 
 /** Messages per second while all processes work and none has run out of work. */
-export async function drain (bench: QueueBench, { amount, places, ...workers }: Drain): Promise<number> {
-  await tell(bench.vendor, { atOnce: places })
+export async function drain (bench: QueueBench, { amount, slots, ...workers }: Drain): Promise<number> {
+  await tell(bench.vendor, { atOnce: slots })
   await queue(bench.company, amount)
   return rateOf(await withWorkers(bench, workers, () => receiptsOnceThere(bench.vendor, amount)))
 }

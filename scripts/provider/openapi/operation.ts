@@ -53,14 +53,14 @@ const others = /search|list|cancel|delete|remove|update|status|validate|generate
 
 /** The operations that may do a service, the most likely first. */
 export function fittingOf (description: Description, all: readonly Operation[], { verbs, means }: Wanted): Operation[] {
-  const told = new RegExp(verbs, 'i')
+  const pattern = new RegExp(verbs, 'i')
   const rated = all.map((one) => {
     const { name, path, operation, bodies } = one
     const known = Math.max(...[...bodies.values()].map((shape) => knownFields({ description, means }, shape)))
     const isBytes = bodies.has('document') && bodies.size === 1
     const words = `${name} ${path.replaceAll(/\{[^}]*\}/g, '')}`
     const tags = listIn(operation, 'tags').filter((tag) => typeof tag === 'string').join(' ')
-    const score = (told.test(words) ? 3 : told.test(`${textIn(operation, 'summary')} ${tags}`) ? 1 : 0) + Math.min(known, 4) +
+    const score = (pattern.test(words) ? 3 : pattern.test(`${textIn(operation, 'summary')} ${tags}`) ? 1 : 0) + Math.min(known, 4) +
       (isBytes ? 2 : 0) - (others.test(words) ? 4 : 0)
     return { one, score }
   })

@@ -294,7 +294,7 @@ function answerOf (description: Description, { operation }: Operation, notes: No
   const guard = id !== undefined && lists
     ? `        const id = ${reading(id.way)}\n        if (id === undefined) throw new TypeError('The answer has no id.')\n`
     : ''
-  const told = id === undefined
+  const reported = id === undefined
     ? 'id: reference'
     : guard === ''
     ? `id: ${value(id, '')}`
@@ -306,7 +306,7 @@ function answerOf (description: Description, { operation }: Operation, notes: No
   const sample = found.reduce<Json>((json, one) => placed(json, one.way, one === id ? sampleId : 'queued'), {})
   return {
     schema: schemaOf(found),
-    code: `${guard}        return { ${told}, status: ${states} }`,
+    code: `${guard}        return { ${reported}, status: ${states} }`,
     sample,
     response: { id: id === undefined ? '{{reference}}' : String(sampleId), status: status === undefined ? 'sent' : 'queued' }
   }

@@ -13,8 +13,8 @@ const delays = (stepId: string): (number | undefined)[] =>
 void t.test('retries come after the delays of the policy, 20 % earlier at the least and 20 % later at the most', (t) => {
   t.same(delays(least), [1.6, 8, 48, 240, 1440, 5760, undefined])
   t.same(delays(max), [2.4, 12, 72, 360, 2160, 8640, undefined])
-  t.same(retryDelayOf({ stepId: max, tries: 0, asked: 30 }), 30, 'the vendor asked for more')
-  t.same(retryDelayOf({ stepId: max, tries: 5, asked: 30 }), 7200 * (0.8 + 0.4), 'the policy has more')
+  t.same(retryDelayOf({ stepId: max, tries: 0, requested: 30 }), 30, 'the vendor asked for more')
+  t.same(retryDelayOf({ stepId: max, tries: 5, requested: 30 }), 7200 * (0.8 + 0.4), 'the policy has more')
   t.end()
 })
 

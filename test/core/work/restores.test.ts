@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { DatabaseUnavailable } from '../../../core/packages/database/unavailable.ts'
 import { takeQueued } from '../../../core/store/dispatch/runs.ts'
 import { migrate } from '../../../core/store/migrate.ts'
-import { followRestores, markPlaces } from '../../../core/work/restores.ts'
+import { followRestores, markLocations } from '../../../core/work/restores.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { clockAt } from '../../support/clock.ts'
@@ -199,10 +199,10 @@ await t.test('what a key cannot tell any more, and what another of a list may ha
 })
 
 /** What a process says that follows this database from these places; it ends at once. */
-async function followed (database: Database, places: Parameters<typeof followRestores>[0]['places']): Promise<string[]> {
+async function followed (database: Database, locations: Parameters<typeof followRestores>[0]['locations']): Promise<string[]> {
   const said: string[] = []
   const log = createLogger('info', { write: (line) => said.push(JSON.parse(line).msg) })
-  await (await followRestores({ database, places, log })).close()
+  await (await followRestores({ database, locations, log })).close()
   return said
 }
 
@@ -232,17 +232,17 @@ function bucketOf () {
 const noticed = [/^the database was restored/, /^what the database may have done before it was restored is marked$/]
 
 await t.test('neither a new machine nor a database that was moved is a restore', async (t) => {
-  const [original, here] = [await seededDatabase(t), markPlaces({ folder: folder(t) })]
+  const [original, here] = [await seededDatabase(t), markLocations({ folder: folder(t) })]
   await t.test('a start', async (t) => matches(t, await followed(opened(t, original), here), []))
   const moved = opened(t, await copied(t, original))
   matches(t, await followed(moved, here), [], 'another server, the same data directory')
-  matches(t, await followed(moved, markPlaces({ folder: folder(t) })), [], 'the same server, an empty data directory')
+  matches(t, await followed(moved, markLocations({ folder: folder(t) })), [], 'the same server, an empty data directory')
   const other = await anotherOne(t)
-  matches(t, await followed(other, markPlaces({ folder: folder(t) })), [], 'another one, an empty data directory')
+  matches(t, await followed(other, markLocations({ folder: folder(t) })), [], 'another one, an empty data directory')
 })
 
 await t.test('a database that is not the one of the data directory may be an older one', async (t) => {
-  const here = markPlaces({ folder: folder(t) })
+  const here = markLocations({ folder: folder(t) })
   await followed(opened(t, await seededDatabase(t)), here)
   const other = await anotherOne(t)
   const { firstAt } = await readLineage(other)
@@ -253,7 +253,7 @@ await t.test('a database that is not the one of the data directory may be an old
 })
 
 await t.test('each data directory notices a restore once, also the second to the same backup', async (t) => {
-  const [original, here, there] = [await seededDatabase(t), markPlaces({ folder: folder(t) }), markPlaces({ folder: folder(t) })]
+  const [original, here, there] = [await seededDatabase(t), markLocations({ folder: folder(t) }), markLocations({ folder: folder(t) })]
   const [first, second] = [await copied(t, original), await copied(t, original)]
   const database = opened(t, original)
   for (const places of [here, there]) matches(t, await followed(database, places), [])
@@ -266,7 +266,7 @@ await t.test('each data directory notices a restore once, also the second to the
 
 await t.test('a machine that is new asks the bucket', async (t) => {
   const bucket = bucketOf()
-  const placesOfNew = () => markPlaces({ folder: folder(t), bucket })
+  const placesOfNew = () => markLocations({ folder: folder(t), bucket })
   const original = await seededDatabase(t)
   const dump = await copied(t, original)
   const database = opened(t, original)
@@ -284,7 +284,7 @@ await t.test('a machine that is new asks the bucket', async (t) => {
     const older = bucketOf()
     older.kept.set('database.json', bucket.kept.get(`database/${lineage}.json`) ?? Buffer.from(''))
     const again = opened(t, await copied(t, await seededDatabase(t)))
-    matches(t, await followed(again, markPlaces({ folder: folder(t), bucket: older })), noticed)
+    matches(t, await followed(again, markLocations({ folder: folder(t), bucket: older })), noticed)
   })
 })
 
@@ -300,7 +300,7 @@ await t.test('a process that runs notices it too, and what cannot be read is wri
       if (said.length === 3) reported.resolve(true)
     }
   })
-  const following = await followRestores({ database, places: markPlaces({ folder: here }), log, milliseconds: 10 })
+  const following = await followRestores({ database, locations: markLocations({ folder: here }), log, milliseconds: 10 })
   has(t, JSON.parse(readFileSync(path, 'utf8')), { lineage: String, epoch: Number, before: [] })
   await database.owner.updateTable('lineages').set({ epoch: '0' }).execute()
   await reported.promise
@@ -325,7 +325,7 @@ await t.test('a place that cannot be written is said once, and again when it can
       if (said.length === 2) recovered.resolve(true)
     }
   })
-  const following = await followRestores({ database, places: [place], log, milliseconds: 10 })
+  const following = await followRestores({ database, locations: [place], log, milliseconds: 10 })
   await recovered.promise
   await following.close()
   has(t, said, [{ level: 40, file: 'the place' }, { level: 30, file: 'the place' }])
@@ -369,7 +369,12 @@ await t.test('nothing is begun in a database that is behind, before anybody has 
   const { url } = await queuedIn(t, 3)
   const [database, strange] = [opened(t, url), opened(t, url)]
   // It looks once, and then not any more.
-  const following = await followRestores({ database, places: [], log: createLogger('info', { write: () => undefined }), milliseconds: 1e9 })
+  const following = await followRestores({
+    database,
+    locations: [],
+    log: createLogger('info', { write: () => undefined }),
+    milliseconds: 1e9
+  })
   t.teardown(() => following.close())
   t.equal(await begins(database), 1)
   const { lineage, epoch } = await readLineage(database)
@@ -475,7 +480,7 @@ await t.test('a backup of an older release, which knows of no lives, is noticed;
     matches(t, restoredLines(service), [])
     await work(service, minute)
     has(t, await statusIn(service, id), { status: 'succeeded' })
-    matches(t, await followed(opened(t, upgraded), markPlaces({ folder: folder(t), bucket })), [])
+    matches(t, await followed(opened(t, upgraded), markLocations({ folder: folder(t), bucket })), [])
   })
   await t.test('the backup', async (t) => {
     const service = await start(t, restored, here)
@@ -487,6 +492,6 @@ await t.test('a backup of an older release, which knows of no lives, is noticed;
   await t.test('the backup on a new machine', async (t) => {
     const database = opened(t, later)
     await migrate(database)
-    matches(t, await followed(database, markPlaces({ folder: folder(t), bucket })), noticed)
+    matches(t, await followed(database, markLocations({ folder: folder(t), bucket })), noticed)
   })
 })

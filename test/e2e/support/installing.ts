@@ -59,7 +59,7 @@ const network = createNetwork()
 const adapters = createAdapters({ folder: join(dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
 await adapters.sweep()
 const keys = [JSON.parse(await fs.readFile(keyFile, 'utf8'))]
-const catalogs = createCatalogs({ database, places: [{ address: catalog, keys }], transport: network.transport, now: () => new Date() })
+const catalogs = createCatalogs({ database, locations: [{ address: catalog, keys }], transport: network.transport, now: () => new Date() })
 const keyring = createKeyring(Buffer.alloc(32, 1))
 const marketplace = createMarketplace({ database, keyring, log, ...adapters, follow: adapters.load, catalogs, smoke })
 const stamp = { author: null, at: new Date() }

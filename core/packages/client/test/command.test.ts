@@ -276,7 +276,7 @@ await t.test('an event of the service itself is listened to, and a receiver that
   await service.send('GET', '/api/v1/events', { headers: { authorization: `Bearer ${String(made.key)}` } }, null)
   const { promise: begun, resolve } = Promise.withResolvers<undefined>()
   const listening = dispatch(['listen', '--limit', '1', '--forward', 'http://127.0.0.1:1/'], '', env, {
-    told (errors) {
+    reported (errors) {
       if (errors.includes('Listening')) resolve(undefined)
     }
   })

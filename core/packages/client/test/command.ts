@@ -6,12 +6,12 @@ export type Command = (
   words: readonly string[],
   input?: unknown,
   env?: Record<string, string>,
-  more?: { told?: (errors: string) => void, wait?: (milliseconds: number) => Promise<unknown> }
+  more?: { reported?: (errors: string) => void, wait?: (milliseconds: number) => Promise<unknown> }
 ) => Promise<Ended>
 
 /** The command, which runs with an input; what it stores is in the folder. */
 export function commandIn (folder: string): Command {
-  return async (words, input = '', env = {}, { told: reported = () => undefined, wait = () => Promise.resolve() } = {}) => {
+  return async (words, input = '', env = {}, { reported = () => undefined, wait = () => Promise.resolve() } = {}) => {
     const written = { output: '', errors: '' }
     const into = (place: keyof typeof written): Writable =>
       new Writable({

@@ -9,10 +9,10 @@ import { type Facts, factsOf } from './facts.ts'
 export type Circumstances = Partial<Pick<Base['prepared']['call'], 'settings' | 'sandbox' | 'exchange' | 'idempotencyKey'>>
 
 /**
- * A dispatch that was tried. `asked`: what the provider was asked, with the request's `settings`. `complete`: it made all the requests of
- * its fixture.
+ * A dispatch that was tried. `requested`: what the provider was asked, with the request's `settings`. `complete`: it made all the requests
+ * of its fixture.
  */
-export type Answered = { facts: Facts, run: CallRun, asked: JsonObject, complete: boolean }
+export type Answered = { facts: Facts, run: CallRun, requested: JsonObject, complete: boolean }
 
 /** Tries a request with changes, unless the service or the provider refuses them before anything is made. */
 export async function askWith (
@@ -49,7 +49,7 @@ export async function askThis (
   return {
     facts: factsOf(run),
     run,
-    asked: { ...request, settings: requestSettings },
+    requested: { ...request, settings: requestSettings },
     complete: isDone && endOf(requestsOf(base), run) === undefined
   }
 }

@@ -12,7 +12,7 @@ export type Several = { at: string, items: readonly Json[], marks: readonly (str
 
 /** Every field that a client may give, also one that the fixture leaves out: those of the service, and of the request's settings. */
 export function fieldsIn (base: Base): Field[] {
-  const { installed: { manifest }, service, asked: requested } = base
+  const { installed: { manifest }, service, requested } = base
   const own = fieldsBelow(requested[service] ?? {}, { at: `/${service}`, schema: fieldsOf(service), name: service }, base)
   const { settings } = requested
   const given = Object.entries(manifest.requestSettings.properties).filter(([, { 'x-services': only }]) =>
@@ -76,7 +76,7 @@ function valuesFor (
 const alike = ['FR', 'DE', 'IT', 'ES', 'FI']
 
 /** The country of a recipient, with what else an address has there. */
-function countryField ({ installed: { manifest }, service, asked: requested }: Base): Field[] {
+function countryField ({ installed: { manifest }, service, requested }: Base): Field[] {
   const { recipient } = isRecord(requested[service]) ? requested[service] as JsonObject : {}
   if (!isRecord(recipient)) return []
   const { countries } = (manifest.services[service]?.capabilities ?? {}) as JsonObject
@@ -87,7 +87,7 @@ function countryField ({ installed: { manifest }, service, asked: requested }: B
 }
 
 /** The bytes of a document, where the provider does not make it itself, and the name of what a client uploads. */
-function documentFields ({ installed: { manifest }, service, asked: requested }: Base): Field[] {
+function documentFields ({ installed: { manifest }, service, requested }: Base): Field[] {
   const { content } = services[service]
   const own = isRecord(requested['document']) ? requested['document'] : {}
   if ((content !== 'document' && content !== 'upload') || 'document' in theirs(manifest.services[service]?.capabilities)) return []
@@ -104,7 +104,7 @@ function theirs (capabilities: JsonObject = {}): JsonObject {
 }
 
 /** Where each signer signs. */
-function placeFields ({ service, asked: requested }: Base): Field[] {
+function placeFields ({ service, requested }: Base): Field[] {
   if (services[service].signers === undefined) return []
   const place = (change: JsonObject): Json => [{ signer: 1, page: 1, x: 72, y: 644, width: 200, height: 60, ...change }]
   const { signers } = isRecord(requested[service]) ? requested[service] as { signers?: Json } : {}
@@ -124,7 +124,7 @@ function placeFields ({ service, asked: requested }: Base): Field[] {
 }
 
 /** The words of an invoice that every vendor has who makes it. What `carries` says of it is tried for itself. */
-function invoiceFields ({ installed: { manifest }, service, asked: requested }: Base): Field[] {
+function invoiceFields ({ installed: { manifest }, service, requested }: Base): Field[] {
   const { capabilities, carries } = manifest.services[service] ?? {}
   const { data } = requested
   if (!('document' in theirs(capabilities)) || !isRecord(data)) return []
@@ -155,7 +155,7 @@ export function firstLine (data: Json | undefined): JsonObject | undefined {
 
 /** Lists of a request with several items, of which none may be lost. */
 export function severalIn (base: Base): Several[] {
-  const { service, asked: requested } = base
+  const { service, requested } = base
   const own: JsonObject = isRecord(requested[service]) ? requested[service] : {}
   if (services[service].content === 'message') return [...recipientLists(own, service), ...fileLists(base)]
   const { attachments } = (base.installed.manifest.services[service]?.capabilities ?? {}) as JsonObject

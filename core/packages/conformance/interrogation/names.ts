@@ -46,11 +46,11 @@ function wordsOf (place: string): string {
 /**
  * The field as which the vendor takes another one, whose changes show at these places alone; undefined where their names tell nothing.
  */
-export function takenFor (field: string, places: readonly string[]): string | undefined {
-  const words = places.map(wordsOf).filter((name) => name !== '')
+export function takenFor (field: string, paths: readonly string[]): string | undefined {
+  const words = paths.map(wordsOf).filter((name) => name !== '')
   const group = groups.find((one) => Object.hasOwn(one, field))
   const own = group?.[field]
-  if (group === undefined || own === undefined || words.length < places.length || words.length === 0 ||
+  if (group === undefined || own === undefined || words.length < paths.length || words.length === 0 ||
     words.some((name) => own.test(name)))
   {
     return undefined

@@ -31,7 +31,7 @@ export async function settingsOf (subject: ProviderUnderTest, bases: readonly Ba
 }
 
 function shapeOf (base: Base): string {
-  const { prepared: { call: { settings } }, service, asked: requested } = base
+  const { prepared: { call: { settings } }, service, requested } = base
   return JSON.stringify([kindOf(base),
     ...[settings, requested, requested[service], requested['settings'], requested['data']].map((fields) => Object.keys(fields ?? {}))])
 }
@@ -59,9 +59,9 @@ function callsOf (subject: ProviderUnderTest, base: Base): Setting[] {
 }
 
 function withoutOwn (base: Base, name: string): Base {
-  const { settings } = base.asked
+  const { settings } = base.requested
   const kept = isRecord(settings) ? Object.entries(settings as JsonObject).filter(([own]) => own !== name) : []
-  return { ...base, asked: { ...base.asked, settings: Object.fromEntries(kept) } }
+  return { ...base, requested: { ...base.requested, settings: Object.fromEntries(kept) } }
 }
 
 /** Some settings show in other calls than a dispatch alone. */

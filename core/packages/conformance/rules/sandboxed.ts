@@ -32,12 +32,12 @@ export async function sandboxedCases (
   const real = new Set(found.flatMap(({ real: { requests } }) => hostsOf(requests)).filter((host) => !isDeclared(host, named)))
   const test = new Set(found.flatMap(({ test: { requests } }) => hostsOf(requests)))
   // A vendor with an environment of its own for tests has a host that production does not have.
-  const apart = [...test].some((host) => !real.has(host))
-  const requested = apart
+  const separate = [...test].some((host) => !real.has(host))
+  const requested = separate
     ? await inTurn(questions.filter(({ call }) => call.exchange.length > 0),
       async (prepared) => await questionCase(subject, prepared, real))
     : []
-  return [...found.map((pair) => dispatchCase(pair, apart ? real : undefined)), ...requested.flat()]
+  return [...found.map((pair) => dispatchCase(pair, separate ? real : undefined)), ...requested.flat()]
 }
 
 type Pair = { base: Base, real: CallRun, test: CallRun }

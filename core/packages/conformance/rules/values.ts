@@ -23,7 +23,7 @@ export async function valueCases (subject: ProviderUnderTest, fit: readonly Prep
     const base = baseOf(subject, prepared)
     if (base === undefined) return []
     const { manifest } = subject.installed
-    const places = placesOf(base.service, base.asked, manifest.requestSettings)
+    const places = placesOf(base.service, base.requested, manifest.requestSettings)
     // Another dispatch of the same shape would say the same.
     const shape = places.map(({ at }) => `${kindOf(base)}${at.replaceAll(/\d+/g, '*')}`)
     if (shape.every((one) => known.has(one))) return []
@@ -109,9 +109,9 @@ type Spellings = ReadonlyMap<string, Spelled>
 /** How plain values reached the vendor, by their place; those that did not are left out. */
 function spellingsOf (parts: readonly Part[], leaves: readonly Leaf[]): Spellings {
   const found = new Map(parts.map((part) => [part, spelledIn(part, leaves)] as const).filter(([, { ways }]) => ways.length > 0))
-  const places = new Set([...found.keys()].map(({ at }) => at))
+  const paths = new Set([...found.keys()].map(({ at }) => at))
   // A postal code and a country may be anybody's: they are the recipient's where the vendor gets the city.
-  const isOwn = ({ kind, at }: Part): boolean => kind !== 'word' || places.has(at.replace(/[^/]*$/, 'city'))
+  const isOwn = ({ kind, at }: Part): boolean => kind !== 'word' || paths.has(at.replace(/[^/]*$/, 'city'))
   return new Map([...found].filter(([part]) => isOwn(part)).map(([{ at }, one]) => [at, one]))
 }
 
@@ -133,7 +133,7 @@ async function amountFaults (subject: ProviderUnderTest, base: Base): Promise<Fi
 
 /** The dispatch of an invoice with a price; undefined where the fixture has no line with one, or a validation refuses it. */
 async function pricedTrial (subject: ProviderUnderTest, base: Base, one: Priced): Promise<Played & { parts: Part[] } | undefined> {
-  const requested = services[base.service].vocabulary === 'invoice' ? pricedAs(base.asked, one) : undefined
+  const requested = services[base.service].vocabulary === 'invoice' ? pricedAs(base.requested, one) : undefined
   if (requested === undefined) return undefined
   const trial = await tried(base, [{ place: whole, value: requested['data'] ?? {} }])
   return trial.changes.length === 0 ? undefined : { parts: amountsOf(one, requested), ...await play(subject, base, trial) }
@@ -173,7 +173,7 @@ function partFaults (part: Part, spellings: Spellings, leaves: readonly Leaf[], 
     return [`${what} reaches the vendor as ${shown(wrong.text)} (${wrong.where}): ${damageOf(part, wrong)}. ${advice(part)}`]
   }
   if (right) return []
-  const now = leaves.filter(({ where }) => spelled.places.includes(where)).map(({ where, text }) => `${shown(text)} (${where})`)
+  const now = leaves.filter(({ where }) => spelled.paths.includes(where)).map(({ where, text }) => `${shown(text)} (${where})`)
   return [`${what} does not reach the vendor${now.length === 0 ? '' : `, which gets ${now.slice(0, 3).join(', ')}`}. ${advice(part)}`]
 }
 

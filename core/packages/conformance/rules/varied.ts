@@ -49,7 +49,7 @@ async function requestCase (subject: ProviderUnderTest, alike: readonly Base[]):
 }
 
 /** Whether the provider has declared that it ignores a field of a request. */
-function ignores ({ installed: { manifest }, service }: Base, { asked: requested }: Pick<Answered, 'asked'>, at: string): boolean {
+function ignores ({ installed: { manifest }, service }: Base, { requested }: Pick<Answered, 'requested'>, at: string): boolean {
   return ignoredIn(manifest.services[service]?.ignores ?? [], requested).some(({ at: place }) =>
     `${anywhere(at)}/`.startsWith(`${anywhere(place)}/`)
   )
@@ -109,7 +109,7 @@ async function fieldVerdict (
       why: `${at}: it is declared in "ignores", and a change of it reaches the vendor (${unduly.places[0] ?? ''}): take it out there.`
     }
   }
-  const faults = pairs.flatMap(({ one, other, places }) => mixedUp({ at, name, one, other, places }))
+  const faults = pairs.flatMap(({ one, other, places }) => mixedUp({ at, name, one, other, paths: places }))
   if (faults[0] !== undefined) return { reported: 'wrong', why: faults[0] }
   return { reported: pairs.some(({ places }) => places.length > 0) ? 'shown' : 'untold' }
 }
@@ -124,39 +124,39 @@ const todo = 'Send it, refuse it in "limits" or "check", or declare it in "ignor
 
 /** Whether both values are one for whoever makes the provider's request of them, such as two languages of which it knows neither. */
 function isSettledBefore (one: Requested, other: Requested): boolean {
-  return isDeepStrictEqual(one.asked, other.asked)
+  return isDeepStrictEqual(one.requested, other.requested)
 }
 
 type Requested = Answered & { value: Json }
 
-function mixedUp ({ at, name, one, other, places }: {
+function mixedUp ({ at, name, one, other, paths }: {
   at: string
   name: string
   one: Requested
   other: Requested
-  places: readonly string[]
+  paths: readonly string[]
 }): string[] {
-  const taken = takenFor(name, places)
-  if (taken !== undefined) return [`${at}: it reaches the vendor as "${taken}" (${places[0] ?? ''}). Send each value under its own name.`]
-  const read = name === 'bcc' ? places.find(isReadByAll) : undefined
+  const taken = takenFor(name, paths)
+  if (taken !== undefined) return [`${at}: it reaches the vendor as "${taken}" (${paths[0] ?? ''}). Send each value under its own name.`]
+  const read = name === 'bcc' ? paths.find(isReadByAll) : undefined
   if (read !== undefined) return [`${at}: whoever gets the e-mail reads it (${read}). Send a blind copy under its own name alone.`]
   if (typeof one.value === 'boolean') {
     const [yes, no] = one.value ? [one.facts, other.facts] : [other.facts, one.facts]
-    const wrong = places.find((place) => isNamed(name, place) && isOpposite(place, { yes: yes.get(place), no: no.get(place) }))
+    const wrong = paths.find((place) => isNamed(name, place) && isOpposite(place, { yes: yes.get(place), no: no.get(place) }))
     return wrong === undefined
       ? []
       : [`${at}: true reaches the vendor as ${JSON.stringify(yes.get(wrong) ?? '')} (${wrong}). Send it as it is.`]
   }
   // The requests of a dispatch that ended early are missing.
   return typeof one.value === 'string' && typeof other.value === 'string' && one.complete && other.complete
-    ? wordFaults(at, one, other, places)
+    ? wordFaults(at, one, other, paths)
     : []
 }
 
 /** The word of one choice that the vendor gets for the other one alone. */
-function wordFaults (at: string, one: Requested, other: Requested, places: readonly string[]): string[] {
+function wordFaults (at: string, one: Requested, other: Requested, paths: readonly string[]): string[] {
   const reported = ({ facts }: Requested, { value }: Requested): boolean =>
-    places.some((place) => names(facts.get(place) ?? '', typeof value === 'string' ? value : ''))
+    paths.some((place) => names(facts.get(place) ?? '', typeof value === 'string' ? value : ''))
   return [[one, other], [other, one]].flatMap(([mine, theirs]) =>
     mine !== undefined && theirs !== undefined && reported(mine, theirs) && !reported(theirs, theirs) ?
       [
@@ -236,7 +236,7 @@ function orderOf (facts: Facts, who = '', whom = ''): { isFirst: boolean, isNumb
 
 /** Lines of an invoice: none is lost, and a quantity is no price. */
 function lineQuestions (subject: ProviderUnderTest, base: Base): Question[] {
-  const { service, asked: { data } } = base
+  const { service, requested: { data } } = base
   const line = firstLine(data)
   if (line === undefined || !isRecord(data) || subject.installed.manifest.services[service]?.verbs.includes('document') !== true) return []
   if (services[service].vocabulary !== 'invoice') return []
@@ -276,8 +276,8 @@ function lineQuestions (subject: ProviderUnderTest, base: Base): Question[] {
     const [seven, twelve] = await inTurn([[7, 12], [12, 7]],
       ([quantity = 1, price = 1]) => askWith(subject, base, [{ place, value: whole([lineOf('zqalineqz', quantity, price)], 84) }]))
     if (seven === undefined || twelve === undefined) return { reported: 'untold' }
-    const places = differing(seven.facts, twelve.facts)
-    const wrong = places.find((at) =>
+    const paths = differing(seven.facts, twelve.facts)
+    const wrong = paths.find((at) =>
       /(^|[^a-z])(qty|quantity)\W*$/i.test(at) && seven.facts.get(at) !== '7' && isSame(seven.facts.get(at), 12)
     )
     if (wrong !== undefined) {
@@ -286,7 +286,7 @@ function lineQuestions (subject: ProviderUnderTest, base: Base): Question[] {
         why: `/data/lines/*/quantity: the price reaches the vendor in its place (${wrong}). Send each value under its own name.`
       }
     }
-    if (places.length > 0) return { reported: 'shown' }
+    if (paths.length > 0) return { reported: 'shown' }
     return seven.complete || reaches('zqalineqz', seven.facts)
       ? { reported: 'silent', why: `/data/lines/*/quantity: 7 at 12 and 12 at 7 reach the vendor as the same. ${todo}` }
       : { reported: 'untold' }

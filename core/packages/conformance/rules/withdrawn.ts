@@ -22,8 +22,8 @@ export async function withdrawnCases (subject: ProviderUnderTest, fit: readonly 
     }
     const draft = draftOf(played)
     if (draft === undefined) return []
-    const places = call.exchange.flatMap((entry, at) => at > draft.madeAt && isUnsafe(entry) ? [at] : [])
-    return await inTurn(places, async (at) => await refusedCase(subject, played, { at, id: draft.id }))
+    const positions = call.exchange.flatMap((entry, at) => at > draft.madeAt && isUnsafe(entry) ? [at] : [])
+    return await inTurn(positions, async (at) => await refusedCase(subject, played, { at, id: draft.id }))
   })
   return cases.flat()
 }

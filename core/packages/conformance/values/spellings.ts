@@ -10,7 +10,7 @@ export type Part =
   & ({ kind: 'text' | 'address' | 'filename' | 'phone' | 'day' | 'word' } | { kind: 'amount', currency: string })
 
 /** The spellings in which a plain value reached the vendor: an awkward one must come in one of them. Empty where it did not. */
-export type Spelled = { ways: readonly string[], places: readonly string[] }
+export type Spelled = { ways: readonly string[], paths: readonly string[] }
 
 /** How a value stands in what the vendor reads: `right`, or `wrong` in these leaves; neither where it does not stand there at all. */
 export type Verdict = { right: boolean, wrong: readonly Leaf[] }
@@ -18,7 +18,7 @@ export type Verdict = { right: boolean, wrong: readonly Leaf[] }
 /** In which ways a plain value reached the vendor. */
 export function spelledIn (part: Part, leaves: readonly Leaf[]): Spelled {
   const found = leaves.flatMap((leaf) => waysOf(part, leaf, leaves).map((way) => ({ way, place: leaf.where })))
-  return { ways: [...new Set(found.map(({ way }) => way))], places: [...new Set(found.map(({ place }) => place))] }
+  return { ways: [...new Set(found.map(({ way }) => way))], paths: [...new Set(found.map(({ place }) => place))] }
 }
 
 /** Whether an awkward value reached the vendor in the way of the plain one at its place. */

@@ -16,7 +16,7 @@ export type Change = { place: Place, value: Json }
 export type Trial = FixtureRequest & { requestSettings: JsonObject, changes: readonly Change[] }
 
 /** The request of a fixture, in which values are changed. */
-export type Base = { installed: InstalledProvider, prepared: Prepared, service: ProvidedName, asked: Requested }
+export type Base = { installed: InstalledProvider, prepared: Prepared, service: ProvidedName, requested: Requested }
 
 /** A fixture of an accepted first call; undefined for any other one. */
 export function baseOf (
@@ -28,11 +28,11 @@ export function baseOf (
   const isFirst = call.checkpointed === undefined && call.repeated === undefined && call.rest === undefined
   if (call.verb !== 'dispatch' || found === undefined || result['outcome'] !== 'accepted' || !isFirst) return undefined
   const { service, request, requestSettings = {} } = found.fixture
-  return { installed, prepared, service, asked: { ...request, settings: requestSettings } }
+  return { installed, prepared, service, requested: { ...request, settings: requestSettings } }
 }
 
 /** The service, and the kind of document, letter or signature, which vendors do in ways of their own. */
-export function kindOf ({ service, asked: requested }: Base): string {
+export function kindOf ({ service, requested }: Base): string {
   const own = isRecord(requested[service]) ? requested[service] : {}
   return JSON.stringify([service, own['documentType'], own['mailType'], own['signatureType']])
 }
@@ -47,7 +47,7 @@ export async function tried (base: Base, changes: readonly Change[]): Promise<Tr
   return await tried(base, left.length < changes.length ? left : [])
 }
 
-function requestOf ({ installed, service, asked: requested }: Base, changes: readonly Change[]): Omit<Trial, 'changes'> {
+function requestOf ({ installed, service, requested }: Base, changes: readonly Change[]): Omit<Trial, 'changes'> {
   const { settings, ...request } = changes.reduce(changed, requested)
   const { capabilities } = installed.manifest.services[service] ?? {}
   return {

@@ -66,8 +66,8 @@ function compileBlock (block: Block, site: CompileContext, setting: BlockResourc
 /** Compiles the blocks of a partial in the place where it is included, with the variables that are known there. */
 function compilePartial (name: string, site: CompileContext, setting: BlockResources): CompiledBlock {
   const partial = Object.hasOwn(setting.partials, name) ? setting.partials[name] : undefined
-  const { within, places, counted } = site.inclusion
-  if (!places.has(name)) places.set(name, site.at)
+  const { within, includedAt, counted } = site.inclusion
+  if (!includedAt.has(name)) includedAt.set(name, site.at)
   const isFull = counted.blocks > renderLimits.includedBlocks
   counted.blocks += partial?.blocks.length ?? 0
   if (partial === undefined) reportFault(site, `There is no partial "${name}".`, 'unknown_partial')

@@ -31,13 +31,17 @@ export type CompileContext = {
 }
 
 /**
- * What a template includes. `within`: the partials around a place; `places`: where each is included first; `blocks`: how many blocks of
+ * What a template includes. `within`: the partials around a place; `includedAt`: where each is included first; `blocks`: how many blocks of
  * partials were compiled.
  */
-export type Inclusion = { readonly within: readonly string[], readonly places: Map<string, string>, readonly counted: { blocks: number } }
+export type Inclusion = {
+  readonly within: readonly string[]
+  readonly includedAt: Map<string, string>
+  readonly counted: { blocks: number }
+}
 
 export function noInclusion (): Inclusion {
-  return { within: [], places: new Map(), counted: { blocks: 0 } }
+  return { within: [], includedAt: new Map(), counted: { blocks: 0 } }
 }
 
 /** The place below, at a key or index of the template. */

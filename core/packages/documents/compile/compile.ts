@@ -33,7 +33,7 @@ export type CompiledTemplate = {
 
 /** Compiles a template for every output format. Throws a TemplateError with all its faults, as JSON pointers into template.yaml. */
 export function compileTemplate (source: TemplateSource): CompiledTemplate {
-  const { faults, places: _, ...template } = examineTemplate(source)
+  const { faults, includedAt: _, ...template } = examineTemplate(source)
   if (faults.length > 0) throw new TemplateError(faults)
   return template
 }
@@ -41,7 +41,7 @@ export function compileTemplate (source: TemplateSource): CompiledTemplate {
 /** Compiles a template as far as possible. Answers its faults, the fields that it reads, and where it includes each partial first. */
 export function examineTemplate (source: TemplateSource): CompiledTemplate & {
   readonly faults: readonly Fault[]
-  readonly places: ReadonlyMap<string, string>
+  readonly includedAt: ReadonlyMap<string, string>
 } {
   const site: CompileContext = {
     at: '',
@@ -62,7 +62,7 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & {
   const subject = source.subject === undefined ? undefined : compileSubject(source.subject, contextBelow(site, 'subject'))
   return {
     faults: distinct(site.faults),
-    places: site.inclusion.places,
+    includedAt: site.inclusion.includedAt,
     uses: site.uses,
     reads: site.reads,
     signers: site.signers,

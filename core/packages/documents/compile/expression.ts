@@ -50,9 +50,9 @@ function compilePath (path: Path, site: CompileContext, as: Read['as']): Compile
 }
 
 function compileLiquid (text: string, site: CompileContext, as: Read['as']): CompiledExpression {
-  const { parsed, places } = parseValue(text, site)
-  const sources = places.map((place) => recordRead(site, fieldPathOf(place), as))
-  const pointer: Pointer = (scope, variable = places[0]) => pointerOf(scope, variable)
+  const { parsed, variables } = parseValue(text, site)
+  const sources = variables.map((place) => recordRead(site, fieldPathOf(place), as))
+  const pointer: Pointer = (scope, variable = variables[0]) => pointerOf(scope, variable)
   const plan = parsed === undefined ? () => undefined : planValue(parsed, 'required')
   const evaluate = (scope: Scope, lenience: Lenience): unknown => {
     countExpression(scope)
@@ -71,16 +71,16 @@ function compileLiquid (text: string, site: CompileContext, as: Read['as']): Com
 }
 
 /** The compiled expression and its fields; for an invalid one nothing, and a fault is recorded. */
-function parseValue (text: string, site: CompileContext): { parsed: Value | undefined, places: VariablePath[] } {
+function parseValue (text: string, site: CompileContext): { parsed: Value | undefined, variables: VariablePath[] } {
   try {
     const parsed = withFallbacks(new Value(text, engine))
     // Liquid accepts an open quotation mark in a value, but not in an output.
-    if (isOne(parsed)) return { parsed, places: variablePathsOf(`{{ ${text} }}`) }
+    if (isOne(parsed)) return { parsed, variables: variablePathsOf(`{{ ${text} }}`) }
     reportFault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
   } catch (error) {
     reportFault(site, parseMessage(error, text))
   }
-  return { parsed: undefined, places: [] }
+  return { parsed: undefined, variables: [] }
 }
 
 /** Whether an expression has one value: Liquid reads `a b` as two values and ignores one of them. */

@@ -89,18 +89,18 @@ const loopedOver = /\{%-?\s*for\s+(\w+)\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)
 
 function compileTags (source: string, site: CompileContext): CompiledProse {
   const templates = parseTags(source, site)
-  const places = templates === undefined
+  const variables = templates === undefined
     ? []
     : variablePathsOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
   const loops = new Map(Array.from(source.matchAll(loopedOver), ([, variable = '', list = '']) => [variable, list]))
   const lists = new Set(loops.values())
-  for (const path of places.map(fieldPathOf)) {
+  for (const path of variables.map(fieldPathOf)) {
     // Liquid's own loop does not tell which fields of its items it shows: all fields count as read.
     if (lists.has(path.join('.'))) markUsed(site.uses, recordRead(site, path, 'list'), 'whole')
     else recordRead(site, path, 'whole')
   }
   // Liquid's own loop does not tell its current item: errors name the list.
-  const pointer = (scope: Scope, variable: VariablePath = places[0] ?? []): string =>
+  const pointer = (scope: Scope, variable: VariablePath = variables[0] ?? []): string =>
     pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
   const plan = planTemplates(templates ?? [])
   const render = (scope: Scope): string =>

@@ -55,10 +55,10 @@ function signatureOf (signer: number, name: string): ResolvedBlock {
 }
 
 /** The page carries the title of the document, so that its content is clear in every language. */
-function signaturePage ({ title, style }: ResolvedDocument, places: readonly ResolvedBlock[]): ResolvedBlock[] {
+function signaturePage ({ title, style }: ResolvedDocument, signatures: readonly ResolvedBlock[]): ResolvedBlock[] {
   return [
     { kind: 'pageBreak' },
     { kind: 'heading', level: 2, runs: [{ text: title }], align: 'left', color: style.text },
-    ...places.flatMap((place): ResolvedBlock[] => [{ kind: 'spacer', height: points(8) }, place])
+    ...signatures.flatMap((place): ResolvedBlock[] => [{ kind: 'spacer', height: points(8) }, place])
   ]
 }

@@ -101,15 +101,15 @@ function signature ({ label, width, height }: SignatureBlock, columnWidth: numbe
 }
 
 function columns (block: ColumnsBlock, width: number, setting: DocxContext): Iterable<Xml> {
-  const places = shares(block.columns, width, block.gap, 'ltr')
-  const cells = block.columns.map((column, index) => [...docxBlocks(column.blocks, places[index]?.width ?? width, 'cell', setting)])
-  return layoutTable(places, block.gap, [{ cells, height: block.height }], setting)
+  const extents = shares(block.columns, width, block.gap, 'ltr')
+  const cells = block.columns.map((column, index) => [...docxBlocks(column.blocks, extents[index]?.width ?? width, 'cell', setting)])
+  return layoutTable(extents, block.gap, [{ cells, height: block.height }], setting)
 }
 
 function keyValues (block: KeyValuesBlock, width: number, setting: DocxContext): Iterable<Xml> {
   const gap = setting.style.size
-  const places = shares([{ width: block.labels }, { width: block.values }], width, gap, 'ltr')
-  return layoutTable(places, gap, block.entries.map(({ label, cell }) => ({
+  const extents = shares([{ width: block.labels }, { width: block.values }], width, gap, 'ltr')
+  return layoutTable(extents, gap, block.entries.map(({ label, cell }) => ({
     cells: [[paragraph({ style: 'Label', content: runs(label, {}, setting) }, setting)], [valueCell(cell, { style: 'TableText' }, setting)]]
   })), setting)
 }

@@ -7,8 +7,8 @@ import { twips } from './measure.ts'
 export type GridRow = { cells: readonly (readonly Xml[])[], height?: number }
 
 /** A table for the layout only. The gap (points) is space on the left of every cell but the first. */
-export function* layoutTable (places: readonly Extent[], gap: number, rows: Iterable<GridRow>, setting: DocxContext): Generator<Xml> {
-  const widths = gridOf(places, gap)
+export function* layoutTable (extents: readonly Extent[], gap: number, rows: Iterable<GridRow>, setting: DocxContext): Generator<Xml> {
+  const widths = gridOf(extents, gap)
   const [start, end] = tableAround(widths, setting)
   yield start
   for (const { cells, height = 0 } of rows) {
@@ -21,8 +21,8 @@ export function* layoutTable (places: readonly Extent[], gap: number, rows: Iter
 }
 
 /** Widths of adjacent columns without gaps: each column but the first includes its gap. */
-export function gridOf (places: readonly Extent[], gap: number): number[] {
-  return places.map(({ width }, index) => index === 0 ? width : width + gap)
+export function gridOf (extents: readonly Extent[], gap: number): number[] {
+  return extents.map(({ width }, index) => index === 0 ? width : width + gap)
 }
 
 /** The XML before and after the rows of a table with these columns (points). `style` names a style of the document. */

@@ -23,7 +23,7 @@ type Place = EnvelopeWindow & {
  * the sender and remarks, its lower 27.3 mm for the recipient, both with a margin of 5 mm. `fr` (NF Z 11-001 does not define it): the area
  * that a window of 100 by 35 mm and one of 100 by 45 mm at the right of a DL envelope show, wherever the sheet slips to.
  */
-const places: Readonly<Record<AddressWindow, Place>> = {
+const windows: Readonly<Record<AddressWindow, Place>> = {
   'din-5008-a': { left: 25, top: 44.7, width: 80, height: 27.3, beside: { left: 125, top: 32 }, under: 80.46 },
   'din-5008-b': { left: 25, top: 62.7, width: 80, height: 27.3, beside: { left: 125, top: 50 }, under: 98.46 },
   fr: { left: 110, top: 55, width: 80, height: 33, beside: { right: 105, top: 50 }, under: 96.46 }
@@ -46,7 +46,7 @@ const closest = 1.2
  * reaches from there to where the letter continues. Throws a RenderError when the text has already reached the window.
  */
 export function address (block: AddressBlock, y: number, page: PageBox, layOut: (width: number) => Box, setting: LayoutContext): Box {
-  const place = typeof block.window === 'string' ? places[block.window] : aloneIn(block.window)
+  const place = typeof block.window === 'string' ? windows[block.window] : aloneIn(block.window)
   const top = points(place.top)
   if (y > points(place.top - senderHeight) + 0.01) {
     throw renderError('', 'no_room',

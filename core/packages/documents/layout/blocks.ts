@@ -99,9 +99,9 @@ function heading (block: TextBlock & { level: number }, width: number, setting: 
 }
 
 function columns (block: ColumnsBlock, width: number, setting: LayoutContext): Box {
-  const places = shares(block.columns, width, block.gap, setting.direction)
+  const extents = shares(block.columns, width, block.gap, setting.direction)
   const boxes = block.columns.map((column, index) => {
-    const { x, width } = places[index] ?? { x: 0, width: 0 }
+    const { x, width } = extents[index] ?? { x: 0, width: 0 }
     return shifted(layOut(column.blocks, width, setting), x)
   })
   return atLeast(block.height, beside(boxes))

@@ -134,14 +134,14 @@ type Place = { xAdvance: number, yAdvance: number, xOffset: number, yOffset: num
 
 /** Layouts of a face. Equal glyphs and places are one object: as objects of each word they would be most of a thread's memory. */
 function scaled (scale: number): (run: Laid) => Layout {
-  const [glyphs, places] = [new LRUCache<string, Glyph>({ max: sharedParts }), new LRUCache<string, Place>({ max: sharedParts })]
+  const [glyphs, positions] = [new LRUCache<string, Glyph>({ max: sharedParts }), new LRUCache<string, Place>({ max: sharedParts })]
 
   function glyphOf ({ id, advanceWidth, codePoints }: GlyphRun['glyphs'][number]): Glyph {
     return shared(glyphs, `${id} ${codePoints.join(' ')}`, () => ({ id, advanceWidth: advanceWidth * scale, codePoints }))
   }
 
   function placeOf ({ xAdvance, yAdvance, xOffset, yOffset }: GlyphRun['positions'][number], width: number): Place {
-    return shared(places, `${width} ${xAdvance} ${yAdvance} ${xOffset} ${yOffset}`, () => ({
+    return shared(positions, `${width} ${xAdvance} ${yAdvance} ${xOffset} ${yOffset}`, () => ({
       xAdvance: xAdvance * scale,
       yAdvance: yAdvance * scale,
       xOffset: xOffset * scale,

@@ -15,11 +15,11 @@ const rowPadding = 3.5
 /** Hairlines between rows. */
 const hairline = { thickness: 0.4, color: '#d5dbe1' }
 
-type Grid = { columns: readonly ResolvedColumn[], places: readonly Extent[], width: number, setting: LayoutContext }
+type Grid = { columns: readonly ResolvedColumn[], extents: readonly Extent[], width: number, setting: LayoutContext }
 
 /** A table. Its header repeats on every page, a row is not split if it fits on a page, and the totals stay with the last row. */
 export function tableBox (block: TableBlock, width: number, setting: LayoutContext): Box {
-  const grid: Grid = { columns: block.columns, places: shares(block.columns, width, columnGap, setting.direction), width, setting }
+  const grid: Grid = { columns: block.columns, extents: shares(block.columns, width, columnGap, setting.direction), width, setting }
   const sections = block.sections.map(({ heading, rows, totals }) => withTotals(sectionRows(heading, rows, grid), totals, grid))
   return stackBoxes(withTotals(sections.flat(), block.totals, grid), headerRow(grid))
 }
@@ -77,8 +77,8 @@ function totalRow ({ label, cell, strong }: ResolvedTotal, grid: Grid): Box {
 }
 
 /** The horizontal extents of the totals, of their labels and of their values, which end where the last column ends. */
-function totalExtents ({ places, width, setting }: Grid): Record<'half' | 'labels' | 'values', Extent> {
-  const last = places.at(-1)?.width ?? width
+function totalExtents ({ extents, width, setting }: Grid): Record<'half' | 'labels' | 'values', Extent> {
+  const last = extents.at(-1)?.width ?? width
   const values = Math.min(Math.max(last, width * 0.2), width * 0.6)
   // The labels keep their space, however wide the last column is.
   const start = Math.min(width * 0.55, width * 0.82 - values - columnGap)
@@ -90,7 +90,7 @@ function totalExtents ({ places, width, setting }: Grid): Record<'half' | 'label
   }
 }
 
-function inPlace (index: number, { places }: Grid, make: (width: number) => Box): Box {
-  const { x, width } = places[index] ?? { x: 0, width: 0 }
+function inPlace (index: number, { extents }: Grid, make: (width: number) => Box): Box {
+  const { x, width } = extents[index] ?? { x: 0, width: 0 }
   return shifted(make(width), x)
 }

@@ -4,7 +4,7 @@ export type EmbeddedFont = {
   readonly id: string
   readonly ref: () => unknown
   /** The numbers of a text's glyphs as four hexadecimal digits each, and their places. */
-  readonly encode: (text: string) => [glyphs: string[], places: Place[]]
+  readonly encode: (text: string) => [glyphs: string[], positions: Place[]]
 }
 type Place = { xAdvance: number, xOffset: number, yOffset: number, advanceWidth: number }
 
@@ -18,12 +18,12 @@ export function typeOperator ({ id }: EmbeddedFont, size: number): string {
  * each text out twice, and turns the page around it and back.
  */
 export function textOperators (font: EmbeddedFont, text: string, size: number, x: number, y: number): string {
-  const [glyphs, places] = font.encode(text)
+  const [glyphs, positions] = font.encode(text)
   const scale = size / 1000
   const operators = ['BT']
   let shown = ''
   let moved = true
-  for (const [index, place] of places.entries()) {
+  for (const [index, place] of positions.entries()) {
     const isOffset = place.xOffset !== 0 || place.yOffset !== 0
     if (isOffset || moved) {
       show()

@@ -111,16 +111,16 @@ function unknown (kind: 'partial' | 'layout', name: string, path: string, known:
 }
 
 /**
- * A fault as the author of the template reads it. One in a partial is told where the template includes it. `places`: where each partial is
- * included. The blocks of the template stand behind one that its layout puts before them.
+ * A fault as the author of the template reads it. One in a partial is told where the template includes it. `includedAt`: where each partial
+ * is included. The blocks of the template stand behind one that its layout puts before them.
  */
-export function placedInTemplate (fault: Fault, { partials = {}, layout }: TemplateSource, places: ReadonlyMap<string, string>): Fault {
+export function placedInTemplate (fault: Fault, { partials = {}, layout }: TemplateSource, includedAt: ReadonlyMap<string, string>): Fault {
   const inside = /^\/partials\/([^/]*)(.*)$/.exec(fault.path)
   if (inside !== null) {
     const name = (inside[1] ?? '').replaceAll('~1', '/')
     const [whole = '', part] = name.split('/')
     const path = part === undefined
-      ? placedInTemplate({ ...fault, path: places.get(name) ?? '' }, { partials, layout } as TemplateSource, places).path
+      ? placedInTemplate({ ...fault, path: includedAt.get(name) ?? '' }, { partials, layout } as TemplateSource, includedAt).path
       : '/layout'
     const where = `${part === undefined ? '' : `/${part}`}${inside[2] ?? ''}`
     return {

@@ -42,8 +42,8 @@ await t.test('a later change of what is included does not change the template', 
 await t.test('faults have the places of the template, however deep they are', (t) => {
   const faulty = { ...kept, line: blocks({ paragraph: '{{ item.name | shout }}' }) }
   const { source } = include({ ...template({ paragraph: 'Dear Ada' }, { partial: 'terms' }), layout: 'letterhead' }, faulty)
-  const { faults, places } = examineTemplate(source)
-  has(t, faults.map((fault) => placedInTemplate(fault, source, places)), [{
+  const { faults, includedAt } = examineTemplate(source)
+  has(t, faults.map((fault) => placedInTemplate(fault, source, includedAt)), [{
     path: '/body/1/partial',
     message: /^In the partial "line", at \/0\/paragraph: Unknown filter "shout"/
   }])

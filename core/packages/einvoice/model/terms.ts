@@ -216,7 +216,7 @@ const beyond: Partial<Record<Level, readonly Term[]>> = {}
 /** What the data say and a profile of this level cannot: each group or term with its place, a group once for all its terms. */
 export function unsayable (data: JsonObject, level: Level): { id: string, at: string }[] {
   const found = termsBeyond(level).flatMap((term) =>
-    places(data, term.at).filter(({ holder }) => !isImplied(term, level, holder)).map(({ at }) => ({ id: term.id, at }))
+    occurrences(data, term.at).filter(({ holder }) => !isImplied(term, level, holder)).map(({ at }) => ({ id: term.id, at }))
   )
   return found.filter(({ at }) => !found.some((other) => at.startsWith(`${other.at}/`)))
 }
@@ -227,7 +227,7 @@ export function sayable (data: JsonObject, level: Level): JsonObject {
 }
 
 /** The places of a term that hold something, and what they are in. */
-function places (data: JsonObject, pattern: string): { at: string, holder: JsonObject }[] {
+function occurrences (data: JsonObject, pattern: string): { at: string, holder: JsonObject }[] {
   const steps = pattern.slice(1).split('/')
   const last = steps.at(-1) ?? ''
   const holders = steps.slice(0, -1).reduce<{ at: string, value: Json | undefined }[]>(

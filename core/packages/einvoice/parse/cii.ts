@@ -218,7 +218,7 @@ const lines = list(`${transaction}/ram:IncludedSupplyChainTradeLineItem`, {
 export function parseCii (root: XmlNode): Parsed {
   const at = (path: string): string | undefined => nodesAt(root, path)[0]?.text.trim()
   const file: File = {
-    places: new Map([['', root]]),
+    nodes: new Map([['', root]]),
     currency: at(`${settlement}/ram:InvoiceCurrencyCode`),
     taxCurrency: at(`${settlement}/ram:TaxCurrencyCode`)
   }
@@ -309,7 +309,7 @@ function taxPoint (root: XmlNode, file: File): JsonObject {
 }
 
 /** The VAT, and the one in the currency of VAT accounting. */
-function vat (root: XmlNode, { places, ...file }: File): JsonObject {
+function vat (root: XmlNode, { nodes, ...file }: File): JsonObject {
   const { currency, taxCurrency } = file
   const isOther = ({ attributes }: XmlNode): boolean =>
     taxCurrency !== undefined && taxCurrency !== currency && attributes.get('currencyID') === taxCurrency
@@ -318,7 +318,7 @@ function vat (root: XmlNode, { places, ...file }: File): JsonObject {
   for (const [name, node] of [['taxAmount', amounts.find((one) => !isOther(one))], ['taxCurrencyAmount', amounts.find(isOther)]] as const) {
     const value = node?.parent === undefined ? undefined : read({ ...node.parent, children: [node] }, '', {
       [name]: money('ram:TaxTotalAmount', name === 'taxAmount' ? 'currency' : 'taxCurrency')
-    }, { places, ...file })
+    }, { nodes, ...file })
     Object.assign(found, value)
   }
   return found
@@ -337,13 +337,13 @@ const account: Fields = {
   bic: text('ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID')
 }
 
-const apart = ['ram:PayeePartyCreditorFinancialAccount', 'ram:PayeeSpecifiedCreditorFinancialInstitution']
+const ignored = ['ram:PayeePartyCreditorFinancialAccount', 'ram:PayeeSpecifiedCreditorFinancialInstitution']
 
 /** Each means of payment, with those of the others that only add an account to it. */
 function means (nodes: readonly XmlNode[]): XmlNode[][] {
   const groups: XmlNode[][] = []
   for (const node of nodes) {
-    const same = groups.find(([first]) => first !== undefined && samePayment(first, node, apart))
+    const same = groups.find(([first]) => first !== undefined && samePayment(first, node, ignored))
     if (same === undefined) groups.push([node])
     else same.push(node)
   }
@@ -377,7 +377,7 @@ function payment (root: XmlNode, file: File): JsonObject {
     ...read(root, '/payment', { reference: text(`${settlement}/ram:PaymentReference`) }, file),
     ...(Object.keys(mandate).length === 0 ? {} : { mandate })
   }
-  if (node !== undefined) file.places.set('/payment', node)
+  if (node !== undefined) file.nodes.set('/payment', node)
   const otherPayments = others.map((nodes, index) => otherPayment(nodes, `/otherPayments/${index}`, file))
   return {
     ...(Object.keys(own).length === 0 ? {} : { payment: own }),
@@ -389,7 +389,7 @@ function payment (root: XmlNode, file: File): JsonObject {
 function otherPayment (nodes: readonly XmlNode[], at: string, file: File): JsonObject {
   const [node] = nodes
   if (node === undefined) return {}
-  file.places.set(at, node)
+  file.nodes.set(at, node)
   const mandate = read(node, `${at}/mandate`, debited, file)
   return {
     ...read(node, at, how, file),

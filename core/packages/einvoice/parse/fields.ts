@@ -1,9 +1,9 @@
 import { dayOf, type Json, type JsonObject } from '@dispatch/common'
 import type { XmlNode } from './xml.ts'
 
-/** What reading needs beside the elements: `places` gets the element of each value, by its pointer in the data. */
+/** What reading needs beside the elements: `nodes` gets the element of each value, by its pointer in the data. */
 export type File = {
-  places: Map<string, XmlNode>
+  nodes: Map<string, XmlNode>
   currency: string | undefined
   taxCurrency: string | undefined
   /** The unit that was read last: that of the line at hand. */
@@ -119,9 +119,9 @@ export function expected (node: XmlNode | undefined, name: string, value: string
 }
 
 export function text (path: string): Field {
-  return (node, at, { places }) => {
+  return (node, at, { nodes }) => {
     const found = textOf(node, path)
-    if (found !== undefined) places.set(at, found.from)
+    if (found !== undefined) nodes.set(at, found.from)
     return found?.text
   }
 }
@@ -136,7 +136,7 @@ export function number (path: string): Field {
   return (node, at, file) => {
     const found = textOf(node, path)
     if (found === undefined) return undefined
-    file.places.set(at, found.from)
+    file.nodes.set(at, found.from)
     return numberOf(found.text)
   }
 }
@@ -146,7 +146,7 @@ export function money (path: string, of: 'currency' | 'taxCurrency' = 'currency'
   const read = number(path)
   return (node, at, file) => {
     const value = read(node, at, file)
-    expected(file.places.get(at), 'currencyID', file[of])
+    expected(file.nodes.get(at), 'currencyID', file[of])
     return value
   }
 }
@@ -156,17 +156,17 @@ export function measured (path: string): Field {
   const field = number(path)
   return (node, at, file) => {
     const value = field(node, at, file)
-    expected(file.places.get(at), 'unitCode', file.unit)
+    expected(file.nodes.get(at), 'unitCode', file.unit)
     return value
   }
 }
 
 /** A day. UN/CEFACT writes it with format 102: YYYYMMDD. */
 export function date (path: string): Field {
-  return (node, at, { places }) => {
+  return (node, at, { nodes }) => {
     const found = textOf(node, path)
     if (found === undefined) return undefined
-    places.set(at, found.from)
+    nodes.set(at, found.from)
     expected(found.from, 'format', '102')
     return found.text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3')
   }
@@ -189,10 +189,10 @@ export function schemed (path: string): Field {
   }
 }
 
-function identifier ({ text: id, from }: { text: string, from: XmlNode }, at: string, { places }: File): JsonObject {
-  for (const place of [at, `${at}/id`]) places.set(place, from)
+function identifier ({ text: id, from }: { text: string, from: XmlNode }, at: string, { nodes }: File): JsonObject {
+  for (const place of [at, `${at}/id`]) nodes.set(place, from)
   const scheme = attribute(from, 'schemeID')
-  if (scheme !== undefined) places.set(`${at}/scheme`, from)
+  if (scheme !== undefined) nodes.set(`${at}/scheme`, from)
   return { id, ...(scheme === undefined ? {} : { scheme }) }
 }
 
@@ -226,10 +226,10 @@ export function unitOf (path: string): Field {
 
 /** An attribute of the element at a path. */
 export function attributeAt (path: string, name: string): Field {
-  return (node, at, { places }) => {
+  return (node, at, { nodes }) => {
     const [from] = nodesAt(node, path)
     const value = from === undefined ? undefined : attribute(from, name)
-    if (from !== undefined && value !== undefined) places.set(at, from)
+    if (from !== undefined && value !== undefined) nodes.set(at, from)
     return value
   }
 }
@@ -260,7 +260,7 @@ function groupOf (node: XmlNode, { path, at, fields, file }: Group): JsonObject 
   const found = read(node, at, fields, file)
   if (Object.keys(found).length === 0) return undefined
   markTested(node, path)
-  file.places.set(at, node)
+  file.nodes.set(at, node)
   return found
 }
 

@@ -6,12 +6,12 @@ import type { XmlNode } from './xml.ts'
 export type FoundNote = { code: string | undefined, text: string, from: XmlNode }
 
 /** The notes of the data: the first two without a subject are the notes and the conditions, others are statements. */
-export function notesOf (found: readonly FoundNote[], { places }: File): Record<string, Json> {
+export function notesOf (found: readonly FoundNote[], { nodes }: File): Record<string, Json> {
   const [notes, conditions, ...others] = found.filter(({ code }) => code === undefined)
   const fields = { notes, conditions }
   const statements = found.filter((note) => note.code !== undefined || others.includes(note))
-  for (const [name, note] of Object.entries(fields)) if (note !== undefined) places.set(`/${name}`, note.from)
-  for (const [index, { from }] of statements.entries()) places.set(`/statements/${index}`, from)
+  for (const [name, note] of Object.entries(fields)) if (note !== undefined) nodes.set(`/${name}`, note.from)
+  for (const [index, { from }] of statements.entries()) nodes.set(`/statements/${index}`, from)
   return {
     ...(notes === undefined ? {} : { notes: notes.text }),
     ...(conditions === undefined ? {} : { conditions: conditions.text }),

@@ -33,13 +33,13 @@ export type Parsed = {
 }
 
 /** Lines in the words of the data, where a name alone is the description. */
-export function withNames (lines: Json | undefined, { places }: File): JsonObject[] | undefined {
+export function withNames (lines: Json | undefined, { nodes }: File): JsonObject[] | undefined {
   return Array.isArray(lines)
     ? (lines as readonly Json[]).filter((line): line is JsonObject => isRecord(line)).map((line, index) => {
       const { name, ...others } = line
       if (name === undefined || others['description'] !== undefined) return line
-      const from = places.get(`/lines/${index}/name`)
-      if (from !== undefined) places.set(`/lines/${index}/description`, from)
+      const from = nodes.get(`/lines/${index}/name`)
+      if (from !== undefined) nodes.set(`/lines/${index}/description`, from)
       return { ...others, description: name }
     })
     : undefined
@@ -63,8 +63,8 @@ export function withExemptions (parsed: Parsed): Parsed {
   }
 }
 
-function withReason (data: JsonObject, at: string, { reason, code, node }: FoundTax, { places }: File): JsonObject {
-  for (const name of ['taxExemptionReason', 'taxExemptionCode']) places.set(`${at}/${name}`, node)
+function withReason (data: JsonObject, at: string, { reason, code, node }: FoundTax, { nodes }: File): JsonObject {
+  for (const name of ['taxExemptionReason', 'taxExemptionCode']) nodes.set(`${at}/${name}`, node)
   return {
     ...data,
     ...(reason === undefined ? {} : { taxExemptionReason: reason }),

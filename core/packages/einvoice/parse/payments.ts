@@ -28,10 +28,10 @@ function repeats (one: XmlNode, other: XmlNode, but: readonly string[]): boolean
 export function accountOf (node: XmlNode, at: string, fields: Fields, file: File): JsonObject[] {
   const { account, ...found } = read(node, at, fields, file)
   if (account === undefined && Object.keys(found).length === 0) return []
-  file.places.set(at, node)
+  file.nodes.set(at, node)
   if (typeof account !== 'string') return [found]
   const isIban = /^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$/.test(account)
-  const [from] = [file.places.get(`${at}/account`) ?? node]
-  if (isIban) file.places.set(`${at}/iban`, from)
+  const [from] = [file.nodes.get(`${at}/account`) ?? node]
+  if (isIban) file.nodes.set(`${at}/iban`, from)
   return [isIban ? { iban: account, ...found } : { account, ...found }]
 }

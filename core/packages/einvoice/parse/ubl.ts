@@ -19,10 +19,10 @@ const address = (below: string): Fields => ({
 const vatId = text('cac:PartyTaxScheme[cac:TaxScheme/cbc:ID=VAT]/cbc:CompanyID')
 
 /** The local number: every scheme but VAT is that one (BT-32). */
-const taxId: Field = (node, at, { places }) => {
+const taxId: Field = (node, at, { nodes }) => {
   const found = textOf(node, 'cac:PartyTaxScheme[cac:TaxScheme/cbc:ID!=VAT]/cbc:CompanyID')
   if (found === undefined) return undefined
-  places.set(at, found.from)
+  nodes.set(at, found.from)
   mark(nodesAt(found.from.parent ?? node, 'cac:TaxScheme/cbc:ID')[0])
   return found.text
 }
@@ -200,7 +200,7 @@ function linesOf (name: string, fields: Fields): Field {
       const place = `${at}/${found.length}`
       const own = read(node, place, fields, file)
       if (Object.keys(own).length === 0) return
-      file.places.set(place, node)
+      file.nodes.set(place, node)
       found.push(parent === undefined ? own : { ...own, parentLine: parent, lineType: 'INFORMATION' })
       const id = own['id']
       // What stands in a line without an id has nowhere to stand in the data.
@@ -216,7 +216,7 @@ export function parseUbl (root: XmlNode): Parsed {
   const isCreditNote = root.name === 'CreditNote'
   const table = tables[isCreditNote ? 1 : 0]
   const file: File = {
-    places: new Map([['', root]]),
+    nodes: new Map([['', root]]),
     currency: nodesAt(root, 'cbc:DocumentCurrencyCode')[0]?.text.trim(),
     taxCurrency: nodesAt(root, 'cbc:TaxCurrencyCode')[0]?.text.trim()
   }
@@ -243,7 +243,7 @@ export function parseUbl (root: XmlNode): Parsed {
   if (data['salesOrderReference'] !== undefined && data['orderReference'] === 'NA') delete data['orderReference']
   const terms = textOf(root, 'cac:PaymentTerms/cbc:Note')
   if (terms !== undefined && !(isCreditNote && terms.text === data['dueDate'])) {
-    file.places.set('/paymentTerms', terms.from)
+    file.nodes.set('/paymentTerms', terms.from)
     data['paymentTerms'] = terms.text
   }
   const lines = withNames(table?.lines(root, '/lines', file), file)
@@ -305,9 +305,9 @@ function payment (root: XmlNode, file: File): JsonObject {
   const [first, ...others] = nodesAt(root, 'cac:PaymentMeans')
   const creditor = textOf(root, 'cac:PayeeParty/cac:PartyIdentification/cbc:ID[@schemeID=SEPA]') ??
     textOf(root, 'cac:AccountingSupplierParty/cac:Party/cac:PartyIdentification/cbc:ID[@schemeID=SEPA]')
-  if (creditor !== undefined) file.places.set('/payment/mandate/creditorId', creditor.from)
-  const apart = ['cac:PayeeFinancialAccount', 'cbc:PaymentDueDate']
-  const same = first === undefined ? [] : others.filter((other) => samePayment(first, other, apart))
+  if (creditor !== undefined) file.nodes.set('/payment/mandate/creditorId', creditor.from)
+  const ignored = ['cac:PayeeFinancialAccount', 'cbc:PaymentDueDate']
+  const same = first === undefined ? [] : others.filter((other) => samePayment(first, other, ignored))
   const accounts = first === undefined
     ? []
     : [first, ...same].flatMap((node, index) => accountOf(node, `/bankDetails/${index}`, account, file))
@@ -320,7 +320,7 @@ function payment (root: XmlNode, file: File): JsonObject {
     ...(Object.keys(debit).length === 0 ? {} : { mandate: debit })
   }
   if (first !== undefined) {
-    file.places.set('/payment', first)
+    file.nodes.set('/payment', first)
     // The schema requires a network, for which there is no term.
     for (const network of nodesAt(first, 'cac:CardAccount/cbc:NetworkID')) if (network.text.trim() === 'NA') mark(network)
   }

@@ -29,7 +29,7 @@ export const codeRules: readonly EInvoiceRule[] = [
     registrations, ({ at }) => `${at}/registration/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfLines('BR-CL-13', '/classifications', 'The list of a classification is a code of UNTDID 7143, such as STI (BT-158).',
     ({ classifications }) => classifications.every(({ list }) => itemLists.has(list))),
-  ruleOfEach('BR-CL-14', 'A country is a code of ISO 3166-1, such as FR, or GB for the United Kingdom.', places,
+  ruleOfEach('BR-CL-14', 'A country is a code of ISO 3166-1, such as FR, or GB for the United Kingdom.', countries,
     ({ at }) => `${at}/country`, ({ country }, { format }) => isIn(countriesIn(format), country)),
   ruleOfLines('BR-CL-15', '/origin', 'A country of origin is a code of ISO 3166-1, such as FR, or GB for the United Kingdom (BT-159).',
     ({ origin }, { format }) => isIn(countriesIn(format), origin)),
@@ -89,7 +89,10 @@ function registrations ({ invoice: { seller, customer, payee } }: RuleInput): Sc
   ]
 }
 
-function places ({ invoice: { seller, customer, taxRepresentative, delivery } }: RuleInput): { country: string | undefined, at: string }[] {
+function countries ({ invoice: { seller, customer, taxRepresentative, delivery } }: RuleInput): {
+  country: string | undefined
+  at: string
+}[] {
   return [
     { country: seller.address.country, at: '/seller' },
     { country: customer.address.country, at: '/customer' },

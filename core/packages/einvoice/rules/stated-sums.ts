@@ -53,7 +53,7 @@ function missing ({ data, specification, stated, file }: Parsed, { hasLines, has
       {
         code: 'BR-25',
         path: `${at}/description`,
-        value: name ?? file.places.get(`${at}/name`),
+        value: name ?? file.nodes.get(`${at}/name`),
         message: 'A line has the name of what is invoiced (BT-153).'
       }
     ]

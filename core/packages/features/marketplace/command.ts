@@ -119,7 +119,7 @@ export const command: FeatureCommand = {
       try {
         const found = await verb(await open(tools), rest, values)
         // Beside what is asked for: JSON stays JSON.
-        for (const sentence of await buildingInWords(tools.catalogPlaces.map(({ address }) => address))) console.error(sentence)
+        for (const sentence of await buildingInWords(tools.catalogLocations.map(({ address }) => address))) console.error(sentence)
         console.log(values.json ? JSON.stringify(found, null, 2) : [found].flat().map(lineOf).join('\n'))
       } catch (error) {
         if (!values.json || !(error instanceof DispatchError)) throw error
@@ -148,7 +148,7 @@ const usage = `It is one of:
   npm run marketplace -- offer <code> all|<company> … [--force]
 Each takes --json. Where nobody can tell whom a forced change would stop, it takes --force twice.`
 
-async function open ({ catalogPlaces: places, config, database, keyring, log, network: { transport }, now, sandbox }:
+async function open ({ catalogLocations: locations, config, database, keyring, log, network: { transport }, now, sandbox }:
   CommandTools): Promise<Marketplace>
 {
   const { files, sweep, unlock } = createAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
@@ -158,7 +158,7 @@ async function open ({ catalogPlaces: places, config, database, keyring, log, ne
     await unlock()
     await waitForReloads(database)
   }
-  const catalogs = createCatalogs({ database, places, transport, now })
+  const catalogs = createCatalogs({ database, locations, transport, now })
   return createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow, catalogs, smoke })
 }
 

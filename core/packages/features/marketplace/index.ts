@@ -19,7 +19,7 @@ const ofReaders = { roles: ['admin', 'operator'], scopes: ['configuration', 'pla
 export default defineFeature({
   name: 'marketplace',
   needs: {
-    ...service('catalogPlaces', 'config', 'database', 'keyring', 'log', 'network', 'now', 'providerSync', 'sandbox'),
+    ...service('catalogLocations', 'config', 'database', 'keyring', 'log', 'network', 'now', 'providerSync', 'sandbox'),
     adapters,
     catalogs,
     marketplace
@@ -29,7 +29,7 @@ export default defineFeature({
       ({ config: { dataDirectory }, database, sandbox, log }) =>
         createAdapters({ folder: join(dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })),
     provide(catalogs,
-      ({ database, catalogPlaces: places, network: { transport }, now }) => createCatalogs({ database, places, transport, now })),
+      ({ database, catalogLocations: locations, network: { transport }, now }) => createCatalogs({ database, locations, transport, now })),
     provide(marketplace, ({ database, keyring, log, adapters: { files, sandbox }, providerSync, catalogs }) =>
       createMarketplace({
         database,

@@ -244,7 +244,7 @@ function withUncertain (call: FailedCall, { uncertain }: CallProgress, redact: R
     : failedCall('outcome_unknown', presentable(uncertain.message, longestMessage, redact))
 }
 
-function withHost ({ outcome, error }: FailedCall, { asked: host }: CallProgress): FailedCall {
+function withHost ({ outcome, error }: FailedCall, { requestedHost: host }: CallProgress): FailedCall {
   return { outcome, error: { ...error, ...(host !== undefined && { host }) } }
 }
 

@@ -59,7 +59,7 @@ function handlers (): Answers {
         open.delete(call)
       }
     },
-    check: ({ service, asked: requested, known: { now, ...known } }) =>
+    check: ({ service, requested, known: { now, ...known } }) =>
       given(functionAt(definition, 'services', service, 'check')(requested, { ...known, now: new Date(now) })),
     read: async ({ service, event }) => given(await functionAt(definition, 'webhooks', service, 'read')(event)),
     migrate: async ({ version, settings }) => given(await functionAt(definition, 'migrateSettings')({ version, settings })),

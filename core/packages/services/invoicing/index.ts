@@ -171,7 +171,7 @@ export const invoicing: ProvidedService<
 
   shared: terms,
   tells: termsTold,
-  follows: { field: 'from', told: repeatedOf },
+  follows: { field: 'from', repeated: repeatedOf },
   says: sayingsOf(formatOf, termsTold),
 
   request ({ attachments: _, ...invoicing }, { data, document, metadata, attachments = [] }) {

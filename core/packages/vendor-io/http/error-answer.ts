@@ -74,8 +74,8 @@ function shown (body: Json, { text, json }: Pick<Redactor, 'text' | 'json'>): Js
   return whole.length <= longestBody ? json(body) : text(whole).slice(0, longestBody)
 }
 
-function codeOf ({ headers }: TransportReply, body: Json, places: ErrorPlace | readonly ErrorPlace[] = []): string | undefined {
-  const found = [places].flat().map((place) => typeof place === 'string' ? at(body, place) : headers[place.header.toLowerCase()])
+function codeOf ({ headers }: TransportReply, body: Json, pointers: ErrorPlace | readonly ErrorPlace[] = []): string | undefined {
+  const found = [pointers].flat().map((place) => typeof place === 'string' ? at(body, place) : headers[place.header.toLowerCase()])
   return found.map(wordOf).find((code) => code !== undefined)
 }
 

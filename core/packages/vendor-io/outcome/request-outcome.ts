@@ -93,7 +93,7 @@ export type CallProgress = {
   /** Whether anything has left the service. */
   readonly hasLeft: boolean
   /** The host that was asked last. */
-  readonly asked: string | undefined
+  readonly requestedHost: string | undefined
   /** Reports a successful request. */
   done: (request: VendorRequest) => void
   /**
@@ -137,7 +137,7 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
     get hasLeft () {
       return hasLeft
     },
-    get asked () {
+    get requestedHost () {
       return requested
     },
     get uncertain () {

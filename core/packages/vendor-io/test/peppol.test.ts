@@ -169,7 +169,7 @@ await t.test('whom the zone does not have, or whose publisher does not have them
   t.strictSame(await ask(participant({})), { known: undefined })
   has(t, await ask(participant({ group: group([order]) })), { known: { status: 'inactive' } })
   t.strictSame(invoicesIn(group([ownBill, bis])), [bis], 'bills that the buyer writes are others')
-  t.ok(names.asked.every((name) => name.endsWith(`.${zone}`)))
+  t.ok(names.requested.every((name) => name.endsWith(`.${zone}`)))
 })
 
 await t.test('what is not signed by a publisher of Peppol does not count', async (t) => {

@@ -13,7 +13,7 @@ export function askWhileTyping (): void {
   const [pause, longestBeacon] = [700, 64 * 1024]
   const typedBefore = takeTyped(document.querySelector<HTMLFormElement>('form[data-asks]'))
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-asks]')) {
-    let [asked, kept, frames, shown, timer, unsaved] = [0, 0, 0, '', 0, false]
+    let [requested, kept, frames, shown, timer, unsaved] = [0, 0, 0, '', 0, false]
 
     const showDocument = (): void => {
       const frame = form.querySelector<HTMLIFrameElement>('iframe[data-shows]')
@@ -40,7 +40,7 @@ export function askWhileTyping (): void {
     const ask = async (mine: number): Promise<void> => {
       const fresh = await readPage(address, typed())
       const [old, main] = [document.querySelector('main'), fresh?.querySelector('main')]
-      if (mine !== asked || old === null || main === null || main === undefined) return
+      if (mine !== requested || old === null || main === null || main === undefined) return
       unsaved = false
       forgetTyped(form)
       showTimes(main)
@@ -50,7 +50,7 @@ export function askWhileTyping (): void {
     form.addEventListener('input', () => {
       clearTimeout(timer)
       unsaved = true
-      const mine = ++asked
+      const mine = ++requested
       timer = setTimeout(() => void ask(mine), pause)
     })
     // Another form of the page may remove what this one would write again.
@@ -58,22 +58,22 @@ export function askWhileTyping (): void {
       if (submitter?.hasAttribute('formtarget') === true) return
       if (target === form) keepTyped(form, typed(), { sent: true })
       clearTimeout(timer)
-      asked++
+      requested++
       unsaved = false
     })
     // Who goes before the service has it: the form is sent on leaving, and kept for who comes back with the next page. A browser refuses to
     // send more than 64 KiB then: the next page of the console sends a larger form, which is also sent when one of its fields is left.
     // Phones leave pages without `beforeunload`.
     const keep = (): void => {
-      if (!unsaved || kept === asked) return
-      kept = asked
+      if (!unsaved || kept === requested) return
+      kept = requested
       const isSent = navigator.sendBeacon(address, typed())
       keepTyped(form, typed(), { sent: false, ...isSent ? {} : { address } })
     }
     form.addEventListener('change', () => {
       if (!unsaved || typed().toString().length <= longestBeacon) return
       clearTimeout(timer)
-      void ask(++asked)
+      void ask(++requested)
     })
     addEventListener('beforeunload', keep)
     addEventListener('pagehide', keep)

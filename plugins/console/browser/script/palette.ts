@@ -8,13 +8,13 @@ export function offerPalette (): void {
   const [dialog, link] = [document.querySelector<HTMLDialogElement>('dialog.palette'), document.querySelector<HTMLAnchorElement>('a.find')]
   const [field, found, count] = [dialog?.querySelector('input'), dialog?.querySelector('.found'), dialog?.querySelector('[role=status]')]
   if (!dialog || !link || !field || !found || !count) return
-  let [asked, shown, timer] = [0, '', 0]
+  let [requested, shown, timer] = [0, '', 0]
 
   const ask = async (): Promise<void> => {
-    const mine = ++asked
+    const mine = ++requested
     const text = field.value
     const fresh = await readPage(`${link.href}?q=${encodeURIComponent(text)}`)
-    if (mine !== asked || fresh === undefined) return
+    if (mine !== requested || fresh === undefined) return
     found.replaceChildren(...fresh.querySelectorAll('main > section'))
     count.textContent = fresh.querySelector('[data-count]')?.textContent ?? ''
     shown = text
@@ -39,9 +39,9 @@ export function offerPalette (): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step === undefined) return
     event.preventDefault()
-    const places = [field, ...found.querySelectorAll('a')]
-    const at = places.findIndex((place) => place === document.activeElement)
-    places[(at + step + places.length) % places.length]?.focus()
+    const stops = [field, ...found.querySelectorAll('a')]
+    const at = stops.findIndex((place) => place === document.activeElement)
+    stops[(at + step + stops.length) % stops.length]?.focus()
   })
   dialog.querySelector('form')?.addEventListener('submit', (event) => {
     const first = found.querySelector('a')

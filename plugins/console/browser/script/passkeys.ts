@@ -18,13 +18,13 @@ export async function askForPasskey (form: HTMLFormElement): Promise<void> {
   failed.hidden = true
   button.disabled = true
   try {
-    const asked = await fetch(form.dataset['passkey'] ?? '', { method: 'POST' })
-    if (asked.status === 401) {
+    const response = await fetch(form.dataset['passkey'] ?? '', { method: 'POST' })
+    if (response.status === 401) {
       // The service wants to know first who sits here: it asks for that where the form leads to.
       form.submit()
       return
     }
-    const options = await asked.json() as object
+    const options = await response.json() as object
     const credential = 'rp' in options
       ? await navigator.credentials.create({
         publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON)

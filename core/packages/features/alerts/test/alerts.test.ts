@@ -89,7 +89,7 @@ async function newCompany () {
   const reported = async (): Promise<any[]> =>
     (await owner.selectFrom('outbox').selectAll().where('endpoint_id', '=', id).orderBy('callback_id').execute())
       .map(({ type, body }) => ({ type, ...JSON.parse(body ?? '{}') })).filter(({ type }) => type.startsWith('alert.'))
-  return { ...company, told: reported }
+  return { ...company, reported }
 }
 const text = (login: Login): Promise<Answer> =>
   send('POST', '/api/sms', { body: { providerName: 'teller', sms: { phoneNumber: '+33612345678', message: 'Hello' } }, headers: late },
@@ -109,7 +109,7 @@ const fill = async (login: Login, count: number, how: typeof answer): Promise<vo
 }
 
 await t.test('it begins once, ends once, and both processes tell it once; a flapping condition is no storm', async (t) => {
-  const { admin, told: reported } = await newCompany()
+  const { admin, reported } = await newCompany()
   const id = await set(admin, { ...failures, callback: true, chat: { format: 'slack', url } })
   await fill(admin, 3, 'broken')
   await look()
@@ -147,7 +147,7 @@ await t.test('it begins once, ends once, and both processes tell it once; a flap
 })
 
 await t.test('each kind is found, and its own company alone is told', async (t) => {
-  const [{ admin, told: reported, companyId }, other] = [await newCompany(), await newCompany()]
+  const [{ admin, reported, companyId }, other] = [await newCompany(), await newCompany()]
   await set(other.admin, { kind: 'doubt', minutes: 60, callback: true })
   await set(admin, { kind: 'provider_unavailable', least: 3, minutes: 10, callback: true })
   await set(admin, { kind: 'credits_low', credits: 1_000, callback: true })
@@ -175,7 +175,7 @@ await t.test('each kind is found, and its own company alone is told', async (t) 
   await look(31)
   const begun = (await reported()).filter(({ type }) => type === 'alert.began').map(({ data: { kind } }) => kind)
   t.same(begun.toSorted(), ['callbacks_failing', 'credits_low', 'doubt', 'provider_unavailable'])
-  t.same(await other.told(), [])
+  t.same(await other.reported(), [])
 })
 
 await t.test('mails go to people of the company, once each, and are tried again; chats are too, and are given up at last', async (t) => {
@@ -244,7 +244,7 @@ await t.test('mails go to people of the company, once each, and are tried again;
 })
 
 await t.test('what a look has found counts no more once somebody has changed the alert', async (t) => {
-  const { admin, told: reported } = await newCompany()
+  const { admin, reported } = await newCompany()
   const id = await set(admin, { kind: 'credits_low', credits: 500, callback: true })
   later(2)
   const [row] = (await takeAlerts(get('database'), 100)).filter(({ alert_id: one }) => one === id)
@@ -256,7 +256,7 @@ await t.test('what a look has found counts no more once somebody has changed the
 })
 
 await t.test('a chat is secret and public; what does not belong together is refused; a trial says what came of it', async (t) => {
-  const { admin, member, told: reported } = await newCompany()
+  const { admin, member, reported } = await newCompany()
   const other = await newCompany()
   for (const bad of ['http://hooks.chat.test/', 'https://10.0.0.1/', 'https://user:word@hooks.chat.test/', 'https://[fd00::1]/']) {
     const { status } = await add(admin, { kind: 'doubt', minutes: 60, chat: { format: 'slack', url: bad } })

@@ -135,7 +135,7 @@ async function rulesFor (
   return rules.filter((rule) => facts.some((one) => asksFor(rule, one))).map(({ id, name }) => ({ id, name }))
 }
 
-async function keep (desk: Desk, { command, asked: requested, rules, key }: KeptRequest): Promise<WaitingView> {
+async function keep (desk: Desk, { command, requested, rules, key }: KeptRequest): Promise<WaitingView> {
   const { actor, services, body, requestId, version, strict, sandbox } = command
   const row = await add(desk, { actor, requestId, rules }, {
     services,

@@ -11,7 +11,7 @@ export type Needs = {
   accounts: Accounts
   database: Database
   pipeline: Pick<Pipeline, 'review' | 'seen' | 'dispatch' | 'rulesForBatch'>
-  batches: Pick<Batches, 'resumeApproved' | 'find' | 'end' | 'asked' | 'kept'>
+  batches: Pick<Batches, 'resumeApproved' | 'find' | 'end' | 'toApprove' | 'kept'>
   outbox: Pick<Outbox, 'tell'>
   now: () => Date
   /** Where the pages are; undefined where there is no console. */

@@ -44,7 +44,7 @@ export async function reviewOf (needs: Needs, row: ApprovalRow): Promise<{ rules
   const asker = await askerOf(needs, row)
   const { batch_id: batchId } = row
   if (batchId !== null) {
-    const requested = await batches.asked(asker, batchId)
+    const requested = await batches.toApprove(asker, batchId)
     const added = requested === undefined ? [] : await addedOf(needs, row, await pipeline.rulesForBatch(requested.batch, requested.found))
     return { rules: [...row.rules, ...added], review: null }
   }

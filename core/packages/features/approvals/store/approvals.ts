@@ -111,10 +111,10 @@ const within = ({ companyId, userId, services, decider }: Circle): RawBuilder<bo
 
 /** The files of what waits for a decision. */
 export function approvalFileUse (database: Database): FileUse {
-  return (companyId, fileIds, most) =>
+  return (companyId, fileIds, limit) =>
     database.company(companyId, (queries) =>
       filesNamedIn(queries, sql`select approval_id, request from approvals
-        where company_id = ${companyId} and status in ('waiting', 'sending')`, { fileIds, most }))
+        where company_id = ${companyId} and status in ('waiting', 'sending')`, { fileIds, limit }))
 }
 
 /** The newest first. */

@@ -31,7 +31,7 @@ const send: typeof service.send = (method, path, { headers = {}, ...sending } = 
   service.send(method, path, { ...sending, headers: { 'x-api-version': '1.1.0', ...headers } }, ...login)
 const { owner } = app.get('database')
 const none = () => Promise.resolve(undefined)
-const noBatches = { resumeApproved: none, find: none, end: none, asked: none, kept: () => Promise.resolve({ rows: [], next: null }) }
+const noBatches = { resumeApproved: none, find: none, end: none, toApprove: none, kept: () => Promise.resolve({ rows: [], next: null }) }
 const rulesPath = '/api/v1/company/approval-rules'
 
 /** A company with rules, and what two of its people do. */

@@ -127,10 +127,10 @@ export function proposalsHolder (database: Database): Holder {
 
 /** The files of proposals that wait for a decision. */
 export function proposalFileUse (database: Database, now: () => Date): FileUse {
-  return (companyId, fileIds, most) =>
+  return (companyId, fileIds, limit) =>
     database.company(companyId, (queries) =>
       filesNamedIn(queries, sql`select proposal_id, request from proposals
-        where company_id = ${companyId} and decision is null and expires_at > ${now()}`, { fileIds, most }))
+        where company_id = ${companyId} and decision is null and expires_at > ${now()}`, { fileIds, limit }))
 }
 
 /** A row of a company, for the tests of the walls between companies. */

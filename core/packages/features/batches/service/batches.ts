@@ -34,7 +34,7 @@ export type Batches = {
   /** The same once somebody has approved it. */
   resumeApproved: (request: BatchRequest) => Promise<BatchView | undefined>
   /** What rules of approval look at of a batch that somebody decides about; undefined where it is gone. */
-  asked: (actor: Actor, batchId: string) => Promise<{ batch: BatchToApprove, found: () => Promise<RowsToApprove[]> } | undefined>
+  toApprove: (actor: Actor, batchId: string) => Promise<{ batch: BatchToApprove, found: () => Promise<RowsToApprove[]> } | undefined>
   /** So many of its rows after a number, for whoever decides about it: fewer where they are large. `next`: others come after it. */
   kept: (
     ref: BatchRef,
@@ -94,7 +94,7 @@ export function createBatches ({ network: { guard }, limits = usual, ...given }:
     resumeApproved: (request) => change(needs, request, { from: ['paused'], to: 'resumed', approved: true }),
     cancel: (request) => change(needs, request, { from: [...unfinished], to: 'cancelled' }),
 
-    async asked (actor, batchId) {
+    async toApprove (actor, batchId) {
       const ref = { companyId: actor.companyId, batchId }
       const batch = await findBatch(database, ref, {})
       return batch && { batch: batchToApprove(batch, actor), found: () => listRowsToApprove(database, ref) }

@@ -51,10 +51,11 @@ export async function endClosed (needs: Pick<Needs, 'database' | 'outbox'>, batc
 export async function tell (needs: Pick<Needs, 'database' | 'outbox'>, batch: BatchRow): Promise<void> {
   const left = batch.unchecked + batch.waiting + batch.handing + batch.running
   if (left === 0) {
-    await advance(needs, batch, { from: ['running', 'queued'], status: 'finished', ended: true, closed: true, told: 10 }, 'batch.finished')
+    await advance(needs, batch, { from: ['running', 'queued'], status: 'finished', ended: true, closed: true, reported: 10 },
+      'batch.finished')
   }
   const tenth = Math.floor(10 * (batch.total - left) / batch.total)
-  if (left > 0 && tenth > batch.told) await advance(needs, batch, { from: ['running'], told: tenth }, 'batch.progress')
+  if (left > 0 && tenth > batch.told) await advance(needs, batch, { from: ['running'], reported: tenth }, 'batch.progress')
 }
 
 /** Nothing is to be done for a batch that has stopped; whoever has cancelled it is told when its last dispatch has ended. */
@@ -63,6 +64,6 @@ export async function close (needs: Pick<Needs, 'database' | 'outbox'>, batch: B
   await advance(needs, batch, {
     from: ['paused', 'cancelled', 'refused', 'finished'],
     closed: true,
-    ...hasStopped(batch) ? { told: 10 } : {}
+    ...hasStopped(batch) ? { reported: 10 } : {}
   }, type)
 }

@@ -18,12 +18,12 @@ export async function* asNdjson (pages: AsyncIterable<readonly ResultView[]>, ve
  * a formula has an apostrophe before it.
  */
 export async function* asCsv (pages: AsyncIterable<readonly ResultView[]>, version: Version): AsyncGenerator<string, void> {
-  const told = isSince('1.1.0', version) ? [...heading, 'reason'] : heading
-  yield `${told.join(',')}\r\n`
+  const columns = isSince('1.1.0', version) ? [...heading, 'reason'] : heading
+  yield `${columns.join(',')}\r\n`
   for await (const page of pages) {
     yield page.map(({ row, id = '', status, dispatchId = '', problem }) => {
       const cells = [String(row), id, status, dispatchId, problem?.error ?? '', problem?.message ?? '', problem?.reason ?? '']
-      return `${cells.slice(0, told.length).map(csvCell).join(',')}\r\n`
+      return `${cells.slice(0, columns.length).map(csvCell).join(',')}\r\n`
     }).join('')
   }
 }

@@ -57,7 +57,7 @@ export function rowOfJson (number: number, json: Buffer): ReadRow {
 }
 
 /** The facts that are kept of a checked row. */
-export function factsOf ({ answer: { plan, recipient: answered }, asked: requested }: CheckedRow): RowFacts {
+export function factsOf ({ answer: { plan, recipient: answered }, requested }: CheckedRow): RowFacts {
   const prices: Record<string, number> = {}
   for (const { service, credits, on } of plan) if (on === undefined) prices[service] = (prices[service] ?? 0) + credits
   const { services = [], recipients = 0, amount, recipient = answered } = requested ?? {}

@@ -25,9 +25,9 @@ export function rowsHolder (database: Database): Holder {
   const { owner } = database
 
   async function stateOf (queries: Database['owner'], companyId: number, ids: readonly string[]): Promise<Named[]> {
-    const places = JSON.stringify(ids.map(placeOf))
+    const keys = JSON.stringify(ids.map(placeOf))
     const { rows } = await sql<Named>`select batch_id, number, state from batch_rows
-      join json_to_recordset(${places}::json) as place ("batchId" uuid, number integer) using (number)
+      join json_to_recordset(${keys}::json) as place ("batchId" uuid, number integer) using (number)
       where company_id = ${companyId} and batch_id = "batchId" order by batch_id, number`.execute(queries)
     return rows
   }
@@ -42,10 +42,10 @@ export function rowsHolder (database: Database): Holder {
     const opened = new Map<string, JsonObject>()
     for (let at = 0; at < desired.length; at += openedTogether) {
       const some = new Map(desired.slice(at, at + openedTogether).map((row) => [idOf(row), row]))
-      const places = JSON.stringify([...some.values()].map(({ batchId, number }) => ({ batchId, number })))
+      const keys = JSON.stringify([...some.values()].map(({ batchId, number }) => ({ batchId, number })))
       const { rows: stored } = await sql<Place & { row: JsonObject }>`select one.batch_id as "batchId", number,
           to_jsonb(one) - '{company_id}'::text[] as row
-        from batch_rows as one join json_to_recordset(${places}::json) as place ("batchId" uuid, number integer) using (number)
+        from batch_rows as one join json_to_recordset(${keys}::json) as place ("batchId" uuid, number integer) using (number)
         where company_id = ${companyId} and batch_id = "batchId"`.execute(owner)
       for (const { row, ...place } of stored) {
         const { named, isUnsent } = some.get(idOf(place)) ?? { named: false, isUnsent: false }

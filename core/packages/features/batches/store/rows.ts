@@ -255,7 +255,7 @@ export async function freeCredits (database: Database, companyId: number): Promi
   return row === undefined ? 0 : Number(row.balance) - Number(row.held)
 }
 
-/** How a batch goes on. `told`: the tenth of which a callback tells. */
+/** How a batch goes on. `reported`: the tenth of which a callback tells. */
 export type Progress = {
   from: readonly BatchRow['status'][]
   status?: BatchRow['status']
@@ -263,7 +263,7 @@ export type Progress = {
   checked?: true
   ended?: true
   closed?: true
-  told?: number
+  reported?: number
 }
 
 /** Lets a batch go on to another status, and tells of it in the same transaction. Undefined where it was changed meanwhile. */
@@ -285,7 +285,7 @@ export async function advanceBatchIn (
   database: Database,
   queries: CompanyQueries,
   { companyId, batchId }: BatchRef,
-  { from, status, problem, checked, ended, closed, told: reported }: Progress
+  { from, status, problem, checked, ended, closed, reported }: Progress
 ): Promise<BatchRow | undefined> {
   const batch = await tablesIn(queries).updateTable('batches').set({
     ...status === undefined ? {} : { status },

@@ -7,7 +7,7 @@ import { type EndpointRef, note } from './endpoints.ts'
  * After how many days of failure a company is told, and after how many more since then an endpoint is disabled: with the next attempt that
  * fails. plugins/guides/client.md and the OpenAPI document tell them too.
  */
-const failingFor = { told: 2, disabled: 5, between: 1 } as const
+const failingFor = { reported: 2, disabled: 5, between: 1 } as const
 
 /** An endpoint of which a company is told, and what. */
 export type FailingEndpoint = { type: EndpointType, endpointId: string, name: string, failingSince: Date }
@@ -15,7 +15,7 @@ export type FailingEndpoint = { type: EndpointType, endpointId: string, name: st
 /** An endpoint that has failed for days, of which its company is not told yet. */
 const isOverdue = ({ now }: Database): RawBuilder<boolean> =>
   sql<boolean>`enabled and removed_at is null and (
-      warned_at is null and failing_since <= ${now} - ${days(failingFor.told)}
+      warned_at is null and failing_since <= ${now} - ${days(failingFor.reported)}
       or warned_at <= ${now} - ${days(failingFor.between)} and failing_since <= ${now} - ${days(failingFor.disabled)})`
 const days = (count: number): RawBuilder<unknown> => sql`make_interval(days => ${count})`
 

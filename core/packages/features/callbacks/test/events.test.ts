@@ -141,24 +141,24 @@ async function follow (t: Test, query = '', headers: Record<string, string> = {}
     }
   }
   const over = read().catch(() => undefined)
-  return { told: reported, over, close: () => gone.abort(), status: response.status }
+  return { reported, over, close: () => gone.abort(), status: response.status }
 }
 
 await t.test('a stream tells of them as they come, and goes on after the last that its client has had', async (t) => {
   const { last } = await readFeed(database, companyId, { after: 0, limit: 0 })
   const live = await follow(t)
-  await until('the mark', () => live.told.length === 1)
-  t.same(live.told, [{ id: String(last), data: null }], 'nothing old; a client that is cut off now misses nothing')
+  await until('the mark', () => live.reported.length === 1)
+  t.same(live.reported, [{ id: String(last), data: null }], 'nothing old; a client that is cut off now misses nothing')
   const id = await dispatched()
-  await until('an event', () => live.told.length === 2)
+  await until('an event', () => live.reported.length === 2)
   const event = (await list(`?after=${last}`)).body.data[0]
-  t.same(live.told[1], { id: event.id, data: event.body })
+  t.same(live.reported[1], { id: event.id, data: event.body })
   has(t, event.body, { data: { dispatchId: id } })
   live.close()
   for (let number = 0; number < 45; number++) await (await added(`missed ${number}`)).commit()
   const again = await follow(t, '?after=0&seconds=60', { 'last-event-id': event.id })
-  await until('what was missed', () => again.told.length === 46)
-  t.same(again.told.slice(1).map(({ data }) => (data as { data: { name: string } }).data.name),
+  await until('what was missed', () => again.reported.length === 46)
+  t.same(again.reported.slice(1).map(({ data }) => (data as { data: { name: string } }).data.name),
     Array.from({ length: 45 }, (_, number) => `missed ${number}`))
   again.close()
   const short = await follow(t, '?seconds=1')

@@ -33,12 +33,12 @@ const [inTitle, inText] = [3, 1]
  * first that have them in their title, and else in their order.
  */
 export function indexOf<Found extends { title: string, text: string }> (parts: readonly Found[]): Index<Found> {
-  const places = new Map<string, Map<number, number>>()
+  const postings = new Map<string, Map<number, number>>()
   const add = (text: string, place: number, weight: number): void => {
     for (const word of new Set(wordsOf(text))) {
-      const known = places.get(word) ?? new Map<number, number>()
+      const known = postings.get(word) ?? new Map<number, number>()
       known.set(place, (known.get(place) ?? 0) + weight)
-      places.set(word, known)
+      postings.set(word, known)
     }
   }
   for (const [place, { title, text }] of parts.entries()) {
@@ -48,7 +48,7 @@ export function indexOf<Found extends { title: string, text: string }> (parts: r
   return (query, max) => {
     const ranks = new Map<number, number>()
     for (const word of wordsOf(query)) {
-      for (const [place, weight] of places.get(word) ?? []) ranks.set(place, (ranks.get(place) ?? 0) + weight)
+      for (const [place, weight] of postings.get(word) ?? []) ranks.set(place, (ranks.get(place) ?? 0) + weight)
     }
     return [...ranks].sort(([one, rank], [other, otherRank]) => otherRank - rank || one - other).slice(0, max)
       .flatMap(([place]) => parts[place] ?? [])

@@ -41,9 +41,9 @@ export function createDrafts ({ database, now }: { database: Database, now: () =
     write,
     async list (reader, only) {
       const rows = await listDrafts(database, reader, only)
-      const told = rows.map((row) => ({ row, ...toldBy(row) }))
-      const names = await templateNames(database, reader.companyId, [...new Set(told.flatMap(({ templateId }) => templateId ?? []))])
-      return told.map(({ row, templateId, ...about }) => ({ ...summaryOf(row), ...about, template: namedTemplate(templateId, names) }))
+      const described = rows.map((row) => ({ row, ...toldBy(row) }))
+      const names = await templateNames(database, reader.companyId, [...new Set(described.flatMap(({ templateId }) => templateId ?? []))])
+      return described.map(({ row, templateId, ...about }) => ({ ...summaryOf(row), ...about, template: namedTemplate(templateId, names) }))
     },
     async read (reader, id) {
       const row = await readDraft(database, reader, id)
@@ -81,7 +81,7 @@ function summaryOf (row: SummaryRow): Omit<DraftView, 'request'> {
 /** Characters of what is told of a draft. */
 const maxTold = 200
 
-const told = (value: unknown): string | null => typeof value === 'string' && value.trim() !== '' ? shortened(value.trim(), maxTold) : null
+const shown = (value: unknown): string | null => typeof value === 'string' && value.trim() !== '' ? shortened(value.trim(), maxTold) : null
 
 type About = Pick<DraftSummary, 'recipient' | 'subject'>
 
@@ -107,8 +107,8 @@ function aboutOf (path: string, request: JsonObject): About {
     const fields = isRecord(own) ? { ...request, ...own } : request
     const { recipient, documentNumber } = factsOf(name, fields, data)
     const { subject = '' } = services[name].template ?? {}
-    about.recipient ??= told(recipient)
-    about.subject ??= told(Reflect.get(fields, subject)) ?? told(documentNumber)
+    about.recipient ??= shown(recipient)
+    about.subject ??= shown(Reflect.get(fields, subject)) ?? shown(documentNumber)
   }
   return about
 }

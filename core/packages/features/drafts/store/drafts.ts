@@ -134,11 +134,11 @@ export function draftsHolder (database: Database): Holder {
 
 /** The files of drafts that are not sent. */
 export function draftFileUse (database: Database): FileUse {
-  return (companyId, fileIds, most) =>
+  return (companyId, fileIds, limit) =>
     database.company(companyId, (queries) =>
       filesNamedIn(queries, sql`select draft_id, request from drafts where company_id = ${companyId} and dispatch_id is null`, {
         fileIds,
-        most
+        limit
       }))
 }
 

@@ -94,9 +94,9 @@ function recipientsOf (words: Words, { data }: RecipientsView): Html {
   return html`<section aria-labelledby="recipients"><h2 id="recipients">${words.recipientsFound}</h2>${reported}</section>`
 }
 
-function view (visit: Visit, told: Html, requested = { scheme: '0225', id: '' }): Html {
+function view (visit: Visit, found: Html, requested = { scheme: '0225', id: '' }): Html {
   const { words } = visit
-  const main = html`${told}<section aria-label="${words.eInvoiceRead}"><p>${words.eInvoicesIntro}</p>
+  const main = html`${found}<section aria-label="${words.eInvoiceRead}"><p>${words.eInvoicesIntro}</p>
 <form method="post" action="${at}" enctype="multipart/form-data">
 <div class="field"><label for="f-file">${words.eInvoiceFile}</label><p class="help" id="f-file-help">${words.eInvoiceFileHelp}</p>
 <input id="f-file" name="file" type="file" required aria-describedby="f-file-help"></div>

@@ -110,11 +110,11 @@ async function namedOf (
   uses: readonly FileUse[],
   companyId: number,
   fileIds: readonly string[],
-  most?: number
+  limit?: number
 ): Promise<Map<string, number>> {
   const named = new Map<string, number>()
   for (const use of uses) {
-    for (const [id, count] of await use(companyId, fileIds, most)) named.set(id, (named.get(id) ?? 0) + count)
+    for (const [id, count] of await use(companyId, fileIds, limit)) named.set(id, (named.get(id) ?? 0) + count)
   }
   return named
 }

@@ -10,7 +10,7 @@ import { AdapterComparison, AdapterDetail, AdapterEffects, AdapterPage, CatalogV
 import type { Marketplace } from '../service/marketplace.ts'
 import { detailOf, effectsView, viewsOf } from '../service/views.ts'
 
-type Options = { marketplace: Marketplace, catalogPlaces: readonly { address: string }[], now: () => Date }
+type Options = { marketplace: Marketplace, catalogLocations: readonly { address: string }[], now: () => Date }
 type Named = { Params: { code: string } }
 
 /** Bytes: the largest package in base64, and what stands around it. */
@@ -44,7 +44,7 @@ async function changed (
 
 /** What there is. */
 const readingRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done) => {
-  const { marketplace, catalogPlaces, now } = options
+  const { marketplace, catalogLocations, now } = options
 
   app.get('/api/v1/marketplace', {
     config: { errors: ['validation_error'] },
@@ -58,7 +58,7 @@ const readingRoutes: FastifyPluginCallbackTypebox<Options> = (app, options, done
   }, async ({ actor, query: { limit = 25, ...query } }) => {
     const found = viewsOf(await marketplace.list(), readerOf(actor), { ...query, limit: limit + 1 })
     const { isOperator } = readerOf(actor)
-    const building = isOperator ? await catalogsBuilding(catalogPlaces.map(({ address }) => address)) : []
+    const building = isOperator ? await catalogsBuilding(catalogLocations.map(({ address }) => address)) : []
     return { ...pageOf(found, limit, ({ code }) => code), ...building.length > 0 && { building } }
   })
 

@@ -14,7 +14,7 @@ import { readNpm } from './registry.ts'
 import { asSentence } from './sentence.ts'
 
 /** Where a catalog is, and whose signatures count when it is read for the first time; each catalog names the keys of the next. */
-export type CatalogPlace = { address: string, keys: readonly PublicKey[] }
+export type CatalogLocation = { address: string, keys: readonly PublicKey[] }
 
 /** A catalog as it was last read, where, and how its packages are read. `isExpired`: by now; nothing new is installed from it. */
 export type KnownCatalog = {
@@ -37,9 +37,9 @@ export type Catalogs = {
 type Opened = { stored: StoredCatalog, digest: string, catalog: Catalog }
 
 /** Reads and verifies the catalogs of the service. What cannot be read or verified is told with the catalog as it was read last. */
-export function createCatalogs ({ database, places, transport, now }: {
+export function createCatalogs ({ database, locations, transport, now }: {
   database: Database
-  places: readonly CatalogPlace[]
+  locations: readonly CatalogLocation[]
   transport: Network['transport']
   now: () => Date
 }): Catalogs {
@@ -47,7 +47,7 @@ export function createCatalogs ({ database, places, transport, now }: {
   const opened = new Map<string, Opened>()
 
   /** What was last read, if it was read with the keys that are configured now. */
-  async function lastOf ({ address, keys }: CatalogPlace, all: readonly StoredCatalog[]): Promise<Opened | undefined> {
+  async function lastOf ({ address, keys }: CatalogLocation, all: readonly StoredCatalog[]): Promise<Opened | undefined> {
     const stored = all.find(({ source }) => source === address)
     if (stored?.configured !== namesOf(keys)) return undefined
     const before = opened.get(address)
@@ -59,7 +59,7 @@ export function createCatalogs ({ database, places, transport, now }: {
     return fresh
   }
 
-  async function read (place: CatalogPlace, all: readonly StoredCatalog[]): Promise<CatalogView> {
+  async function read (place: CatalogLocation, all: readonly StoredCatalog[]): Promise<CatalogView> {
     const { address: source } = place
     const last = await lastOf(place, all)
     const keys = last?.catalog.trusted ?? place.keys
@@ -74,9 +74,9 @@ export function createCatalogs ({ database, places, transport, now }: {
   }
 
   async function known (): Promise<KnownCatalog[]> {
-    if (places.length === 0) return []
+    if (locations.length === 0) return []
     const all = await listCatalogs(database)
-    const found = await Promise.all(places.map(async (place): Promise<KnownCatalog[]> => {
+    const found = await Promise.all(locations.map(async (place): Promise<KnownCatalog[]> => {
       const last = await lastOf(place, all)
       if (last === undefined) return []
       const isExpired = Date.parse(last.catalog.expires) <= now().getTime()
@@ -96,11 +96,11 @@ export function createCatalogs ({ database, places, transport, now }: {
     readNpm: (npm, registry) => readNpm(fetch, npm, registry),
     async refresh (stamp) {
       // Who knows no catalog knows nothing of what they have revoked.
-      if (places.length === 0) return { views: [], revoked: false }
+      if (locations.length === 0) return { views: [], revoked: false }
       const all = await listCatalogs(database)
-      const views = await Promise.all(places.map((place) => read(place, all).catch((error: unknown) => problemOf(place, error))))
+      const views = await Promise.all(locations.map((place) => read(place, all).catch((error: unknown) => problemOf(place, error))))
       const catalogs = await known()
-      const areAllRead = catalogs.length === places.length
+      const areAllRead = catalogs.length === locations.length
       const found = revocationsIn(areAllRead ? isResponsible : isSource, catalogs, await listAdapters(database))
       // A catalog that has not been read with the keys of now may have revoked what no other one knows of.
       const revocations = areAllRead ? found : found.filter(({ reason }) => reason !== null)
@@ -150,7 +150,7 @@ function stoppedInWords (companies: readonly NamedCompany[], goesOn: string | un
     }: roll back to another version, or upgrade.`
 }
 
-function problemOf ({ address }: CatalogPlace, error: unknown): CatalogView {
+function problemOf ({ address }: CatalogLocation, error: unknown): CatalogView {
   if (!(error instanceof MarketplaceRefusal)) throw error
   return { address, problem: { code: error.code, message: error.message } }
 }

@@ -5,14 +5,14 @@ import type { Marketplace } from './marketplace.ts'
 /** Milliseconds between two polls of the catalogs. */
 const pollEvery = 3_600_000
 
-type Needs = { marketplace: Marketplace, catalogPlaces: readonly unknown[], log: Log, now: () => Date }
+type Needs = { marketplace: Marketplace, catalogLocations: readonly unknown[], log: Log, now: () => Date }
 
 /**
  * Reads the catalogs now, and then every hour, so that what they revoke stops in time. Nothing is upgraded by it. Undefined where no
  * catalog is configured.
  */
-export function pollCatalogs ({ marketplace, catalogPlaces, log, now }: Needs): AsyncDisposable | undefined {
-  if (catalogPlaces.length === 0) return undefined
+export function pollCatalogs ({ marketplace, catalogLocations, log, now }: Needs): AsyncDisposable | undefined {
+  if (catalogLocations.length === 0) return undefined
   const polling = runEvery(pollEvery, async () => {
     const read = await marketplace.refresh({ author: null, at: now() })
     for (const { address, problem, notice, revoked = [] } of read) {

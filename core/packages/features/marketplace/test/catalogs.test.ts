@@ -9,7 +9,7 @@ import { packed } from '../../../../../test/support/adapters.ts'
 import { contains, has } from '../../../../../test/support/matching.ts'
 import { seededDatabase } from '../../../../../test/support/service.ts'
 import { createNetwork } from '../../../vendor-io/network.ts'
-import { type CatalogPlace, type Catalogs, createCatalogs } from '../service/catalogs.ts'
+import { type CatalogLocation, type Catalogs, createCatalogs } from '../service/catalogs.ts'
 import { withOffers } from '../service/offers.ts'
 import { viewsOf } from '../service/views.ts'
 import { addPackage, editAdapter } from '../store/adapter-changes.ts'
@@ -35,8 +35,8 @@ async function publish (
   await writeFile(join(folder, catalogFile), await signCatalog(payload, privateKey))
 }
 
-const readerOfAll = (places: readonly CatalogPlace[], at = now): Catalogs =>
-  createCatalogs({ database, places, transport: network.transport, now: at })
+const readerOfAll = (locations: readonly CatalogLocation[], at = now): Catalogs =>
+  createCatalogs({ database, locations, transport: network.transport, now: at })
 const readerOf = (address: string, keys: readonly PublicKey[]): Catalogs => readerOfAll([{ address, keys }])
 const placed = (code: string, version = '1.0.0'): PlacedPackage => ({
   place: `${code}-${version}.tgz`,

@@ -132,7 +132,7 @@ async function newCompany (receives = true) {
   const reported = async (): Promise<any[]> =>
     (await owner.selectFrom('outbox').selectAll().where('endpoint_id', '=', id).orderBy('callback_id').execute())
       .map(({ type, body }) => ({ type, ...JSON.parse(body ?? '{}').data })).filter(({ type }) => type.startsWith('invoice.'))
-  return { ...company, told: reported }
+  return { ...company, reported }
 }
 const reception = (login: Login, body: object, provider = 'flow'): Promise<Answer> =>
   send('PUT', `/api/v1/e-invoices/receptions/${provider}`, { body }, login)
@@ -170,7 +170,7 @@ await t.test('what comes is one record, however many processes look, and however
   flows.length = 0
   comes('before', fileOf('F-0'))
   later(1)
-  const { admin, told: reported } = await newCompany()
+  const { admin, reported } = await newCompany()
   comes('flow-1', fileOf('F-1'))
   comes('rejected', fileOf('F-2'), { status: 'Error' })
   comes('broken', Buffer.from('<Invoice'))
@@ -314,7 +314,7 @@ await t.test('it is read as it came, as data, and as a page that runs nothing', 
 })
 
 await t.test('a buyer approves and pays by messages that the platform gets once', async (t) => {
-  const { admin, id, told: reported } = await received('F-8')
+  const { admin, id, reported } = await received('F-8')
   const [one, other] = await Promise.all([say(admin, id, { code: '205' }), say(admin, id, { code: '205' })])
   t.ok([one, other].some(({ status, body }) => status === 200 && body.state === 'said'), JSON.stringify([one.body, other.body]))
   has(t, await say(admin, id, { code: '205' }), { status: 200, body: { code: '205', name: 'Approuvée', state: 'said' } })
@@ -350,7 +350,7 @@ await t.test('what breaks a rule is not said, and says where', async (t) => {
 })
 
 await t.test('an answer that is lost leaves a doubt that is found out, and nothing is said twice', async (t) => {
-  const { admin, id, told: reported } = await received('F-10')
+  const { admin, id, reported } = await received('F-10')
   next = { submit: { cut: 'in-reply' } }
   has(t, await say(admin, id, { code: '205' }), { status: 504, body: { error: 'outcome_unknown' } })
   has(t, await send('GET', `${path}/${id}`, {}, admin), { body: { status: null, statuses: [{ state: 'uncertain' }] } })
@@ -420,7 +420,7 @@ await t.test('others read files while a platform is told, and all that may name 
 })
 
 await t.test('what a platform refuses after it has taken it is taken back, and told', async (t) => {
-  const { admin, id, told: reported } = await received('F-11')
+  const { admin, id, reported } = await received('F-11')
   has(t, await say(admin, id, { code: '205' }), { status: 200 })
   for (const one of submitted) one.status = 'Error'
   later(16)

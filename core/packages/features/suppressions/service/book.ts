@@ -44,7 +44,7 @@ export function createRecipientBook ({ database, freshness, hashOf, links, publi
       })
     },
 
-    async told (queries, { companyId, dispatchId, stepId, service, sandbox }, status, facts) {
+    async statusChanged (queries, { companyId, dispatchId, stepId, service, sandbox }, status, facts) {
       const { recipients } = services[service]
       const reason = recipients?.suppressedBy?.[status]
       if (recipients === undefined || reason === undefined || sandbox) return

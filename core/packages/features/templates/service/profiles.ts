@@ -63,7 +63,7 @@ export async function previewProfiles (
 async function repeatedIn (parts: Parts, actor: Actor, { from }: InvoicingTerms): Promise<JsonObject> {
   if (from === undefined) return {}
   const found = await repeatedFrom(parts, actor, services.invoicing, from)
-  if ('told' in found) return found.told
+  if ('facts' in found) return found.facts
   const { path, ...problem } = found.problem
   throw refusal('validation_failed', [{ path: `/terms/from${path}`, ...problem }])
 }

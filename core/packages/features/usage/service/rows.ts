@@ -64,8 +64,8 @@ function rowOf (
 }
 
 /** Milliseconds below which this part of the calls were answered: the middle of its place on the scale, as `counting` makes it. */
-export function quantile (places: ReadonlyMap<number, number>, part: number): number {
-  const sorted = [...places].sort(([a], [b]) => a - b)
+export function quantile (buckets: ReadonlyMap<number, number>, part: number): number {
+  const sorted = [...buckets].sort(([a], [b]) => a - b)
   let left = Math.ceil(part * sorted.reduce((sum, [, n]) => sum + n, 0))
   const found = sorted.find(([, n]) => (left -= n) <= 0)
   return Math.round(2 ** (((found?.[0] ?? 0) + 0.5) / 4))

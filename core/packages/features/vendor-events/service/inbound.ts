@@ -167,13 +167,13 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     return done
   }
   const { type, eventId, remoteId: _, ...facts } = own.reading
-  const told = await tell(options, { provider, webhook, step: first, type })
-  if (!told.ok) return { done: false, why: told.why }
+  const reported = await tell(options, { provider, webhook, step: first, type })
+  if (!reported.ok) return { done: false, why: reported.why }
   const delivery = {
     kind: 'webhook' as const,
-    status: told.status,
-    ...(told.mark === undefined ? {} : { mark: told.mark }),
-    facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts },
+    status: reported.status,
+    ...(reported.mark === undefined ? {} : { mark: reported.mark }),
+    facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...reported.facts },
     actor: { kind: 'provider' as const, code: providerCode }
   }
   await applyInbound(database, { inboundId, steps, delivery, moved: options.onStatusChange, ...(eventId === undefined ? {} : { eventId }) })

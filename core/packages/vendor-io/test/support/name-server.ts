@@ -9,7 +9,7 @@ export type Naptr = { order?: number, flags?: string, service?: string, regexp: 
 type Answers = Readonly<Record<string, readonly Naptr[] | number>>
 
 /** A name server on this machine, by UDP. A name that it does not have is no name (3). It notes what it is asked. */
-export async function nameServer (t: Test, answers: Answers): Promise<{ address: string, asked: string[] }> {
+export async function nameServer (t: Test, answers: Answers): Promise<{ address: string, requested: string[] }> {
   const socket = createSocket('udp4')
   const requested: string[] = []
   socket.on('message', (question, { port, address }) => {
@@ -26,7 +26,7 @@ export async function nameServer (t: Test, answers: Answers): Promise<{ address:
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   t.teardown(() => socket.close())
-  return { address: `127.0.0.1:${socket.address().port}`, asked: requested }
+  return { address: `127.0.0.1:${socket.address().port}`, requested }
 }
 
 function nameIn (question: Buffer): { name: string, end: number } {

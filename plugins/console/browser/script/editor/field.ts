@@ -107,8 +107,8 @@ function composedRange (root: ShadowRoot): StaticRange | undefined {
 /** What names and describes an editor: elements outside of a shadow root cannot be referred to from within. */
 function namesOf (area: HTMLTextAreaElement): Record<string, string> {
   const ids = [...(area.getAttribute('aria-describedby') ?? '').split(' '), 'keys']
-  const told = ids.map((id) => document.getElementById(id)?.textContent ?? '')
-  return { 'aria-label': area.labels[0]?.textContent ?? area.name, 'aria-description': told.join(' ').trim(), 'tabindex': '0' }
+  const descriptions = ids.map((id) => document.getElementById(id)?.textContent ?? '')
+  return { 'aria-label': area.labels[0]?.textContent ?? area.name, 'aria-description': descriptions.join(' ').trim(), 'tabindex': '0' }
 }
 
 /** The faults in the list above a text area. */
