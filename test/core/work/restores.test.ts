@@ -440,6 +440,8 @@ await t.test('what an earlier restore has marked is in doubt since then', async 
 async function asBefore (t: Test, url: string): Promise<string> {
   const { owner } = opened(t, url)
   await sql`drop table lineages`.execute(owner)
+  await sql`drop view step_errors`.execute(owner)
+  await sql`alter table provider_processes drop column template_language`.execute(owner)
   await sql`alter table steps drop column restored_to, drop column delivery_reason, drop column brand_version,
     drop column marks`.execute(owner)
   await sql`drop function move_spending cascade`.execute(owner)
