@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { french, vague } from '../../plugins/console/language/problem-sentences.ts'
@@ -30,5 +31,16 @@ await t.test('each sentence in which the service gives a reason has a French one
   ])
   const values = (text: string): string[] => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort()
   t.same(Object.entries(frenchReasons).filter(([en, fr]) => values(en).join() !== values(fr).join()), [])
+  t.end()
+})
+
+await t.test('no page marks a sentence of the service as English by itself: what has a French one is said so', (t) => {
+  const root = new URL('../../', import.meta.url)
+  const pages = globSync(['plugins/console/pages/*.ts', 'core/packages/features/*/pages/*.ts'], { cwd: root })
+  t.ok(pages.length > 100)
+  // Guides, the names that adapters give their secrets, and the rules of reports have French texts of their own.
+  const own = ['plugins/console/pages/guide.ts', 'core/packages/features/marketplace/pages/rows.ts',
+    'core/packages/features/e-reports/pages/rule-sentences.ts']
+  t.same(pages.filter((page) => readFileSync(new URL(page, root), 'utf8').includes(' lang="en"')).sort(), own.sort())
   t.end()
 })

@@ -1,5 +1,5 @@
-import { ApiRefused, badge, type ConfirmRequest, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields, table, time,
-  withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, badge, type ConfirmRequest, fill, type Html, html, notice, page, reasonOf, type Refusal, sentences, settingsFields,
+  table, time, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { AdapterDetail } from '../contract/marketplace.ts'
 import { actionSections, type Companies } from './adapter-actions.ts'
@@ -89,7 +89,7 @@ function about (words: Words, adapter: AdapterDetail, role: Visit['actor']['role
   return html`<section aria-labelledby="about"><h2 id="about">${code} ${badge(words, 'state', state)}${
     enabled === false ? html` <span class="badge warn">${words.disabled}</span>` : html``
   }</h2>
-${reason === undefined ? html`` : notice('bad', html`<p>${words.withdrawnFor}</p><p lang="en">${reason}</p>`)}${
+${reason === undefined ? html`` : notice('bad', html`<p>${words.withdrawnFor}</p><p>${reasonOf(words, { reason })}</p>`)}${
     problem === undefined ? html`` : notice('warn', sentences(words, problem))
   }
 <dl>${rowsOf(words, adapter).map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>\n`)}</dl>${
@@ -110,7 +110,7 @@ function versions (words: Words, { code, version: now, versions: all, enabled }:
         : html`<div class="quiet">${replayed === 0 ? words.replayedNone : fill(words.replayed, { n: replayed })}</div>`
     }</td><td>${
       changelog === undefined || changelog === '' ? html`<span class="quiet">${words.changelogNone}</span>` : html`<pre>${changelog}</pre>`
-    }${withdrawn === undefined ? html`` : html`<p class="wrong" lang="en">${withdrawn.reason}</p>`}</td><td>${
+    }${withdrawn === undefined ? html`` : html`<p class="wrong">${reasonOf(words, withdrawn)}</p>`}</td><td>${
       isOperator && withdrawn === undefined && !(version === now && enabled !== undefined)
         ? html`<a href="/console/marketplace/${code}?version=${encodeURIComponent(version)}" aria-label="${
           fill(words.chooseVersionFull, { version })

@@ -1,5 +1,5 @@
 import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, monogram, type MyConfig,
-  notice, optionsFor, page, reasonOf, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
+  notice, optionsFor, page, reasonOf, sentenceOf, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type AdapterComparison, adapterFeatures, type AdapterPage, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
 import { comparison } from './comparison.ts'
@@ -179,8 +179,8 @@ function catalogsSaid (words: Words, catalogs: readonly CatalogView[]): Html {
       problem === undefined
         ? notice(warning === undefined && revoked.length === 0 ? 'good' : 'warn',
           html`<p>${fill(words.catalogRead, { address, n: adapters })}</p>${
-            warning === undefined ? html`` : html`<p lang="en">${warning}</p>`
-          }${revoked.map(({ message }) => html`<p lang="en">${message}</p>`)}`)
+            warning === undefined ? html`` : html`<p>${reasonOf(words, { reason: warning })}</p>`
+          }${revoked.map((one) => html`<p>${sentenceOf(words, one)}</p>`)}`)
         : notice('bad', html`<p>${fill(words.catalogRefused, { address })}</p>${sentences(words, problem)}`)
     )
   }`

@@ -58,8 +58,8 @@ function serviceLine (words: Words, name: string, { documentTypes = [], countrie
 function healthOf (words: Words, { state, reason, risk, crashes, lastCrash }: Health): Html {
   return html`${badge(words, 'health', state)} ${fill(words.crashes, { n: crashes })}${
     reason === undefined ? html`` : html`<div>${reasonOf(words, { reason })}</div>`
-  }${risk === undefined ? html`` : html`<div lang="en">${risk}</div>`}${
-    lastCrash === undefined ? html`` : html`<div class="quiet">${time(lastCrash.at)} <span lang="en">${lastCrash.reason}</span></div>`
+  }${risk === undefined ? html`` : html`<div>${reasonOf(words, { reason: risk })}</div>`}${
+    lastCrash === undefined ? html`` : html`<div class="quiet">${time(lastCrash.at)} ${reasonOf(words, lastCrash)}</div>`
   }`
 }
 

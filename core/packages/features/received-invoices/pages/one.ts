@@ -1,5 +1,5 @@
-import { choiceField, facts, fill, type Html, html, notice, page, previewFrame, said, table, textField, time, type Typed,
-  wrongOf } from '@dispatch/plugins/console'
+import { choiceField, facts, fill, type Html, html, notice, page, previewFrame, reasonOf, said, sentenceOf, table, textField, time,
+  type Typed, wrongOf } from '@dispatch/plugins/console'
 import { type AnswerView, reasonCodes, type ReceivedInvoiceDetails } from '../contract/received-invoices.ts'
 import { statusWord } from './status-word.ts'
 import type { Visit, Words } from './words.ts'
@@ -19,7 +19,7 @@ export function one (visit: Visit, received: ReceivedInvoiceDetails, typed?: Typ
     }</section>`
     : html``
   const main = html`<p><a href="${at}">${words.receivedAll}</a></p>${
-    problem === null ? html`` : notice('warn', html`<p>${words.receivedUnreadable} <span lang="en">${problem.message}</span></p>`)
+    problem === null ? html`` : notice('warn', html`<p>${words.receivedUnreadable} ${sentenceOf(words, problem)}</p>`)
   }<section aria-label="${words.receivedFacts}">${
     facts([
       [words.status, received.status === null ? words[`receivedState_${state}`] : statusWord(words, received.status)],
@@ -53,7 +53,7 @@ function saidSection (words: Words, statuses: readonly AnswerView[]): Html {
       return html`<tr><th scope="row">${statusWord(words, code)}</th><td>${
         [reasonCode, reason, amount].filter((text) => text !== undefined).join(', ')
       }</td><td>${time(when)}</td><td>${words[`receivedAnswer_${state}`]}${
-        message === undefined ? html`` : html`<div class="quiet" lang="en">${message}</div>`
+        message === undefined ? html`` : html`<div class="quiet">${reasonOf(words, { reason: message })}</div>`
       }</td></tr>\n`
     }))
   }</section>`

@@ -1,5 +1,5 @@
-import { ApiRefused, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, notice, page, sendPreview, sendRefusedPreview,
-  sentences, table, time, type Typed, withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, type Confirmation, type ConfirmRequest, errorOf, fill, type Html, html, notice, page, reasonOf, sendPreview,
+  sendRefusedPreview, sentences, table, time, type Typed, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { AnswerBody, ReceivedInvoiceDetails, ReceivedInvoiceView, ReceptionView } from '../contract/received-invoices.ts'
 import { one } from './one.ts'
@@ -128,7 +128,7 @@ function receptionRow (words: Words, { provider, name, receives, lookedAt, probl
 <button class="second" aria-label="${label}${words.colon}${name}">${label}</button></form>`
   return html`<tr><th scope="row">${name}${sandbox ? html` <span class="quiet">${words.receivedSandbox}</span>` : html``}</th><td>${
     receives ? words.receptionOn : words.receptionOff
-  }${problem === null ? html`` : html`<div class="quiet" lang="en">${problem}</div>`}</td><td>${
+  }${problem === null ? html`` : html`<div class="quiet">${reasonOf(words, { reason: problem })}</div>`}</td><td>${
     lookedAt === null ? html`` : time(lookedAt)
   }</td><td>${isAdmin ? button : html``}</td></tr>\n`
 }
