@@ -55,6 +55,7 @@ function filtersFor (some: (run: number) => number): Record<string, (run: number
     'a number': (run) => ({ documentNumber: `2026-${some(run)}` }),
     'a pair of metadata': (run) => ({ metadata: { orderId: `A-${some(run)}` } }),
     'an hour long ago': () => ({ from: new Date(before), to: new Date(before + day / 24) }),
+    'an error that none has': () => ({ error: 'provider_error', stepStatus: 'failed' }),
     'a provider of all': () => ({ providerName: 'simulator' }),
     'a provider that none has': () => ({ providerName: 'smtp' }),
     'a provider and a status that none has': () => ({ providerName: 'simulator', status: 'failed' }),
