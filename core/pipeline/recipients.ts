@@ -12,8 +12,8 @@ export type Recipient = { service: ServiceName, address: string, path: string, t
 /** What is known of those to whom companies send. A feature brings it. */
 export type RecipientBook = {
   /**
-   * The problems of those to whom nothing may be sent: asked before a dispatch is recorded, and again before each call. `latest`: what has
-   * changed is asked for first, as each request has done when it came.
+   * The problems of those to whom nothing may be sent: asked before a dispatch is recorded, and again before each call that is not made as
+   * soon as it is recorded. `latest`: what has changed is asked for first. A request has asked when its head came; its body may come later.
    */
   screen: (companyId: number, recipients: readonly Recipient[], how: { latest: boolean }) => Promise<Problem[]>
   /** In the transaction in which a vendor tells what has become of a step. */

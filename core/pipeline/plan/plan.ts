@@ -130,7 +130,10 @@ export function createPlanner (dependencies: PlannerDependencies, options: Plann
         async (tried) => faultsOf(tried, { ...checking, foreseen: await foreseen(tried) }))
       const [reported, screened] = await Promise.all([
         foreseen(draft),
-        screenAll(dependencies.recipients, actor.companyId, [...draft.steps, ...draft.deferred], { latest: false })
+        // Plain texts are sent as planned, perhaps long after their request began; whatever is sent later is screened again.
+        screenAll(dependencies.recipients, actor.companyId, [...draft.steps, ...draft.deferred], {
+          latest: checking.mode === 'synchronous'
+        })
       ])
       const warnings = checkRequest(draft, { ...checking, foreseen: reported, screened, mistimed })
       const plan = planOf(draft, [...left, ...warnings], {

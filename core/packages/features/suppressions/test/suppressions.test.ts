@@ -2,6 +2,9 @@ import { refused } from '@dispatch/core/provider'
 import { createFreshness } from '@dispatch/database'
 import { sql } from 'kysely'
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { json } from 'node:stream/consumers'
 import t from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
@@ -9,7 +12,8 @@ import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { chainBody } from '../../../../../test/support/chains.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
-import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { admin as demo, type Answer, invoiceRequest, type Login, seededDatabase,
+  startService } from '../../../../../test/support/service.ts'
 import { createRecipientBook } from '../service/book.ts'
 
 const providers = await testProviders(t)
@@ -439,6 +443,34 @@ await t.test('a process asks once for the channels in which a company suppresses
   t.same(await screen('email'), [])
   await add({ channel: 'email', address: 'ada@example.com' }, admin)
   t.same(await screen('email', false), ['suppressed'], 'a channel stays one that is asked for')
+})
+
+await t.test('whom another process suppresses while the body of a request comes gets nothing', async (t) => {
+  const databaseUrl = await seededDatabase(t)
+  const config = { dataKeys: { folder: t.testdir() }, runsWorker: false }
+  const [sender, other] = [await startService(t, { databaseUrl, config }), await startService(t, { databaseUrl, config })]
+  const text = { sms: { phoneNumber: '+33612345678', message: 'Hello' } }
+  t.equal((await sender.send('POST', '/api/sms', { body: text, headers: late })).status, 200, 'it knows that nobody is suppressed')
+  const freshness = sender.app.get('freshness')
+  const { check } = freshness
+  const came = new Promise<void>((resolve) => {
+    freshness.check = async () => {
+      await check()
+      resolve()
+    }
+  })
+  const token = Buffer.from(`${demo.email}:${demo.password}`).toString('base64')
+  const sending = request(`${sender.url}/api/sms`, {
+    method: 'POST',
+    headers: { ...late, authorization: `Basic ${token}`, 'content-type': 'application/json' }
+  })
+  sending.flushHeaders()
+  await came
+  t.equal((await other.send('POST', path, { body: { channel: 'sms', address: '+33612345678' }, headers: late })).status, 201)
+  sending.end(JSON.stringify(text))
+  const [answer] = await once(sending, 'response') as [IncomingMessage]
+  const body: unknown = await json(answer)
+  has(t, { status: answer.statusCode, body }, { status: 422, body: { error: 'suppressed', details: [{ path: '/sms/phoneNumber' }] } })
 })
 
 await t.test('addresses that are ticked are taken from the list together, with one reason', async (t) => {
