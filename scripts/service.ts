@@ -144,7 +144,7 @@ async function startApp (config: Config, databaseUrl: string, { opened, end, log
     } catch (error) {
       if (end.signal.aborted || !isPassingOutage(error)) throw error
       log.warn({ reason: sentenceOf(error) }, error instanceof DatabaseUnavailable && error.reason === 'busy'
-        ? 'the database had no room for this start: it starts again'
+        ? 'the database let this start wait for too long: it starts again'
         : 'the database went away while the service started: it starts again')
     }
     await pause(startAgainAfter, undefined, { signal: end.signal })

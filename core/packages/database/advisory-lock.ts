@@ -22,6 +22,15 @@ const limits = { connect: 5_000, lock: reportedEvery, statement: othersWork, idl
 
 const key = 'hashtextextended(\'document-dispatch\', 0)'
 
+/** The most bytes that PostgreSQL keeps of the name of a connection, without `document-dispatch `, which all of them begin with. */
+const longestName = 63 - 18
+
+/** The name of the connection that has the lock. Of a machine whose name is too long its end is kept, by which pods differ. */
+export function holderName (pid = process.pid, host = hostname()): string {
+  const known = `alone, process ${pid} on `
+  return known + host.slice(-(longestName - known.length))
+}
+
 type Options = {
   /** Called at once where another process has the lock, and every ten seconds as long as it has. */
   onWait?: ((wait: LockWait) => void) | undefined
@@ -40,7 +49,7 @@ export function createAdvisoryLock (
 ): AdvisoryLock {
   const settings = connectionSettings({ ...limits, lock: Math.min(limit, reportEvery) }, `-c idle_session_timeout=${stall}`)
   return async (work) => {
-    const client = await connectAlone(to, `alone, process ${process.pid} on ${hostname()}`, settings)
+    const client = await connectAlone(to, holderName(), settings)
     try {
       await takeLock(client, { limit, onWait })
       const sign = setInterval(() => {

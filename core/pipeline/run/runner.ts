@@ -205,17 +205,23 @@ async function runTaken (
   await hold(isScheduled(record) ? runDue(dependencies, record, { ...run, ...how }) : runSteps(dependencies, { ...run, ...how }))
 }
 
-/** Gives back a dispatch that only a process of a newer release can read. It waits for half of its age, 1 to 30 seconds. */
+/**
+ * Gives back a dispatch that only a process of a newer release can read. It waits for half of its age, 1 to 30 seconds, by the clock of the
+ * database, which set its time: a process whose clock is wrong would take it again at once, or late.
+ */
 async function leaveUnreadable (
-  { database, jobs, log, now }: Pick<RunnerDependencies, 'database' | 'jobs' | 'log' | 'now'>,
+  { database, jobs, log }: Pick<RunnerDependencies, 'database' | 'jobs' | 'log'>,
   { company_id: companyId, dispatch_id: dispatchId, created_at: createdAt }: DispatchRecord,
   runId: string,
   error: unknown
 ): Promise<'left'> {
   if (!(error instanceof DispatchError && error.word === 'service_unavailable')) throw error
-  const seconds = Math.ceil(Math.min(Math.max((now().getTime() - createdAt.getTime()) / 2000, 1), 30))
-  await leaveDispatch(database, { companyId, dispatchId }, { runId, seconds, jobs: [jobs.dispatch({ companyId, dispatchId }, seconds)] })
-  log.info({ companyId, dispatchId, seconds, reason: error.message }, 'a dispatch is left to a process that can read it')
+  const age = (await database.time()).getTime() - createdAt.getTime()
+  const seconds = Math.ceil(Math.min(Math.max(age / 2000, 1), 30))
+  const wait = { seconds, jobs: [jobs.dispatch({ companyId, dispatchId }, seconds)] }
+  if (await leaveDispatch(database, { companyId, dispatchId }, { runId, ...wait })) {
+    log.info({ companyId, dispatchId, seconds, reason: error.message }, 'a dispatch is left to a process that can read it')
+  }
   return 'left'
 }
 

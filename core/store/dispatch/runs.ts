@@ -96,13 +96,15 @@ export async function releaseLease (database: Database, { companyId, dispatchId 
   await callFunction(database, 'release_lease', { company_id: companyId, dispatch_id: dispatchId, run_id: runId })
 }
 
-/** Gives the lease of a run back that has done nothing: the dispatch is due again `seconds` later, by its job. */
+/** Gives the lease of a run back that has done nothing: the dispatch is due `seconds` later, by its job. Answers whether it had it. */
 export async function leaveDispatch (
   database: Database,
   { companyId, dispatchId }: DispatchRef,
   { runId, ...wait }: { runId: string, seconds: number, jobs: readonly PreparedJobs[] }
-): Promise<void> {
-  await callFunction(database, 'leave_dispatch', { company_id: companyId, dispatch_id: dispatchId, run_id: runId, ...wait })
+): Promise<boolean> {
+  const given = { company_id: companyId, dispatch_id: dispatchId, run_id: runId, ...wait }
+  const { answer: left } = await callFunction(database, 'leave_dispatch', given)
+  return left
 }
 
 /** The states of a step that a retry may begin. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** A company without budgets is asked for them where its credits move, without a function of its own: each dispatch calls two or three. */
+/** The triggers look for budgets themselves: each dispatch called `spend_budgets` two or three times, also where a company has none. */
 export async function up (db: Kysely<unknown>): Promise<void> {
   for (const part of [moving, counting]) await sql.raw(part).execute(db)
 }

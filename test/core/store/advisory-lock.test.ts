@@ -2,9 +2,9 @@ import { createOperator } from '@dispatch/accounts'
 import { migrate, seedDemo } from '@dispatch/core'
 import { createAdvisoryLock, type Database, type LockWait, openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
-import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { holderName } from '../../../core/packages/database/advisory-lock.ts'
 import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
@@ -79,7 +79,7 @@ await t.test('who waits hears for whom, and gives up with that in the end', asyn
   }
   const waiting = createAdvisoryLock(to, { onWait, reportEvery: 20 })(() => Promise.resolve('done'))
   await heard.promise
-  const holder = `document-dispatch alone, process ${process.pid} on ${hostname()}`.slice(0, 63)
+  const holder = `document-dispatch ${holderName()}`
   has(t, waits, [{ holder, backend: Number, since: Date, waited: 0 }, { holder }])
   await t.rejects(createAdvisoryLock(to, { limit: 30, reportEvery: 20 })(() => Promise.resolve()), {
     name: 'DatabaseUnavailable',
@@ -90,6 +90,13 @@ await t.test('who waits hears for whom, and gives up with that in the end', asyn
   t.equal(await waiting, 'done')
   await working
   await other.close()
+})
+
+await t.test('whoever has the lock is told by the end of a long name of its machine, by which pods differ', (t) => {
+  t.equal(holderName(7, 'mail'), 'alone, process 7 on mail')
+  t.equal(holderName(1, 'document-dispatch-worker-7d9c5b6f8-abcde'), 'alone, process 1 on ch-worker-7d9c5b6f8-abcde')
+  t.equal(`document-dispatch ${holderName(4194304, 'x'.repeat(64))}`.length, 63)
+  t.end()
 })
 
 await t.test('works that are done alone do not overlap; one that fails is over', async (t) => {
