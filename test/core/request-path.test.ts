@@ -22,10 +22,10 @@ async function filesOf (session: Session, request: () => Promise<unknown>): Prom
 }
 
 /**
- * It is about 170, and a few that repeat by themselves on a slow machine. A change that takes a request through more raises this, and says
- * why.
+ * It is about 175, and some that repeat by themselves on a slow machine, such as which language of templates all processes read.
+ * A change that takes a request through more raises this, and says why.
  */
-const limit = 180
+const limit = 186
 
 /** What core/README.md lists, but for the file that has only registered the hooks. */
 const listed = [...readFileSync(`${root}core/README.md`, 'utf8').matchAll(/^\| \d+ \| \[([\w/.-]+)\]/gm)].map(([, path = '']) => path)
