@@ -53,7 +53,7 @@ export const words = {
   batchPause: 'Pause',
   batchCancelIntro: 'What waits is not sent any more. What is on its way, and what was sent, stays as it is.',
   batchCancel: 'Cancel what is not sent',
-  batchRetryIntro: 'Each of these rows is sent once more, for its price. What was sent stays as it is.',
+  batchRetryIntro: 'Of each of these rows, what failed is sent once more, for its price. What was sent stays as it is.',
   batchRetry: 'Send what failed again',
   batchResults: 'Results',
   batchResultsCsv: 'All rows (CSV)',

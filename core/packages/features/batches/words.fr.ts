@@ -53,7 +53,7 @@ export const words = {
   batchPause: 'Mettre en pause',
   batchCancelIntro: 'Ce qui attend n’est plus envoyé. Ce qui est en route ou déjà envoyé reste tel quel.',
   batchCancel: 'Annuler ce qui n’est pas envoyé',
-  batchRetryIntro: 'Chacune de ces lignes est envoyée encore une fois, à son prix. Ce qui a été envoyé reste tel quel.',
+  batchRetryIntro: 'De chacune de ces lignes, ce qui a échoué est envoyé encore une fois, à son prix. Ce qui a été envoyé reste tel quel.',
   batchRetry: 'Renvoyer ce qui a échoué',
   batchResults: 'Résultats',
   batchResultsCsv: 'Toutes les lignes (CSV)',

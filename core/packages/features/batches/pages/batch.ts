@@ -58,8 +58,11 @@ export const batchPages: FastifyPluginCallback = (app, _options, done) => {
  */
 const questions: Partial<Record<typeof actions[number], (request: ConfirmRequest) => Promise<Confirmation>>> = {
   cancel: (request) => question(request, { title: 'batchCancel', intro: 'batchCancelIntro', states: shownStates }),
-  retry: (request) => question(request, { title: 'batchRetry', intro: 'batchRetryIntro', states: ['failed', 'refused'] })
+  retry: (request) => question(request, { title: 'batchRetry', intro: 'batchRetryIntro', states: retried })
 }
+
+/** The states of the rows that are sent again. */
+const retried = ['failed', 'partial', 'refused'] as const
 
 type Question = { title: keyof Words, intro: keyof Words, states: readonly typeof shownStates[number][] }
 
@@ -137,7 +140,7 @@ function progress (words: Words, { status, counts }: BatchView): Html {
 
 function buttons (words: Words, batch: BatchView, at: string): Html {
   const { status, counts } = batch
-  const failed = counts.failed + counts.partial + counts.refused > 0
+  const failed = retried.some((state) => counts[state] > 0)
   const offered: readonly [action: typeof actions[number], label: string, kind: string, when: boolean][] = [
     ['resume', isReady(batch) ? fill(words.batchSendNow, { n: counts.waiting }) : words.batchResume, '', status === 'paused'],
     ['pause', words.batchPause, 'second', ['checking', 'queued', 'running'].includes(status)],

@@ -352,6 +352,12 @@ await t.test('a batch is paused, goes on, and is cancelled; what failed is sent 
   const question = (await post(`/batches/${String(failed.batchId)}/retry`, {}, await signIn())).body
   contains(t, question, `<dt>${stateWord(wordsOf(languages.en), 'failed')}</dt><dd>1</dd>`, 'who sends again is asked, with how many rows')
   lacks(t, question, `<dt>${stateWord(wordsOf(languages.en), 'succeeded')}</dt>`)
+  const { rows: [row] } = await sql`update batches set partial = 2, failed = 0 where batch_id = ${failed.batchId} returning partial`
+    .execute(owner)
+  has(t, row, { partial: 2 })
+  const ofParts = (await post(`/batches/${String(failed.batchId)}/retry`, {}, await signIn())).body
+  contains(t, ofParts, `<dt>${stateWord(wordsOf(languages.en), 'partial')}</dt><dd>2</dd>`, 'rows that were sent in part are among them')
+  await sql`update batches set partial = 0, failed = 1 where batch_id = ${failed.batchId}`.execute(owner)
   has(t, await act(failed.batchId, 'retry'), { status: 200, body: { status: 'running', counts: { waiting: 1, failed: 0 } } })
   const again = await reaches(failed.batchId, 'finished')
   has(t, again.counts, { failed: 1, succeeded: 1 }, 'it fails again')
