@@ -97,6 +97,10 @@ export const EndpointCallbackQuery = Type.Object({
   state: Type.Optional(Type.Enum(callbackStates)),
   dispatchId: Type.Optional(Type.String({ format: 'uuid', description: 'Those of one dispatch.' })),
   test: Type.Optional(Type.Boolean({ description: 'Only those about tests, or none of them; since version 1.1.0.' })),
+  failedSince: Type.Optional(Type.String({
+    format: 'date-time',
+    description: 'Only those that are sent again since this time: failed or stopped, and their body is still kept; since version 1.1.0.'
+  })),
   limit: PageLimit,
   cursor: Type.Optional(Type.String({ format: 'uuid', description: 'the nextCursor of the page before' }))
 }, closed)

@@ -26,6 +26,7 @@ export const words = {
   endpointTestAnswer: 'answer {status} after {milliseconds} ms.',
   endpointResend: 'Send all that failed again',
   endpointResendIntro: 'All callbacks that were not received since that day (UTC), the oldest first, at most 1,000 at once.',
+  endpointNotReceived: 'Not received',
   endpointSince: 'Since',
   endpointResent: 'Callbacks that are sent again: {n}.',
   endpointResentMore: 'There may be more: send the rest with the same form.',

@@ -29,6 +29,7 @@ export const words: Record<keyof typeof en, string> = {
   endpointTestAnswer: 'réponse {status} après {milliseconds} ms.',
   endpointResend: 'Renvoyer tout ce qui a échoué',
   endpointResendIntro: 'Tous les rappels non reçus depuis ce jour (UTC), les plus anciens d’abord, 1 000 au plus à la fois.',
+  endpointNotReceived: 'Non reçus',
   endpointSince: 'Depuis',
   endpointResent: 'Rappels envoyés à nouveau : {n}.',
   endpointResentMore: 'Il peut en rester : envoyez le reste avec le même formulaire.',

@@ -8,6 +8,7 @@ import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
 type Named = { Params: { id: string }, Body: URLSearchParams, Querystring: Query }
+type Callbacks = { data: CallbackView[], nextCursor: string | null }
 type Shown = { message?: Html, typed?: Typed, query?: Query }
 
 const states = ['pending', 'delivered', 'failed', 'stopped']
@@ -100,14 +101,14 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
 /** Asks before an endpoint is removed: how many callbacks wait for it. */
 async function removal (request: ConfirmRequest): Promise<Confirmation> {
   const { words, api } = visitOf(request)
-  const [{ name, url }, { data, nextCursor }] = await Promise.all([
+  const [{ name, url }, waiting] = await Promise.all([
     api.read<EndpointView>(pathOf(request)),
-    api.read<{ data: CallbackView[], nextCursor: string | null }>(`${pathOf(request)}/callbacks?state=pending&limit=100`)
+    api.read<Callbacks>(`${pathOf(request)}/callbacks?state=pending&limit=100`)
   ])
   return {
     title: fill(words.endpointRemoveFull, { name }),
     says: [words.endpointRemoveIntro],
-    touches: [[words.endpointAddress, url], [words.endpointWaiting, `${String(data.length)}${nextCursor === null ? '' : '+'}`]],
+    touches: [[words.endpointAddress, url], [words.endpointWaiting, countOf(waiting)]],
     button: words.endpointRemove,
     back: at(request)
   }
@@ -119,29 +120,23 @@ function sinceIn (body: URLSearchParams): string {
   return /^\d{4}-\d\d-\d\d$/.test(since) ? `${since}T00:00:00Z` : since
 }
 
-/** Asks before callbacks are sent again: how many. Undefined where there are none, or the day is none. */
+/** Asks before callbacks are sent again: how many would be. Undefined where there are none, or the day is none. */
 async function resending (request: ConfirmRequest): Promise<Confirmation | undefined> {
   const { words, api } = visitOf(request)
-  const since = sinceIn(request.body)
-  const found = await Promise.all(
-    ['failed', 'stopped'].map((state) =>
-      api.read<{ data: CallbackView[] }>(withQuery(`${pathOf(request)}/callbacks`, { state, limit: String(counted) }))
-    )
-  )
-  const late = found.map(({ data }) => data.filter(({ createdAt }) => createdAt >= since).length)
-  const all = late.reduce((sum, count) => sum + count, 0)
-  if (all === 0) return undefined
+  const since = encodeURIComponent(sinceIn(request.body))
+  const found = await api.send<Callbacks>('GET', `${pathOf(request)}/callbacks?failedSince=${since}&limit=100`)
+  if (!found.ok || found.body.data.length === 0) return undefined
   return {
     title: words.endpointResend,
     says: [words.endpointResendIntro],
-    touches: [[words.endpointCallbacks, `${String(all)}${late.includes(counted) ? '+' : ''}`]],
+    touches: [[words.endpointNotReceived, countOf(found.body)]],
     button: words.sendAgain,
     back: at(request)
   }
 }
 
-/** So many callbacks of a state are counted. */
-const counted = 100
+/** How many callbacks a page has, and whether there are more. */
+const countOf = ({ data, nextCursor }: Callbacks): string => `${String(data.length)}${nextCursor === null ? '' : '+'}`
 
 /** In milliseconds. */
 const day = 86_400_000
@@ -180,7 +175,7 @@ async function view (visit: Visit, id: string, { message = html``, typed, query 
   const [state, cursor] = ['state', 'cursor'].map((name) => typeof query[name] === 'string' ? query[name] : '')
   const [endpoint, callbacks] = await Promise.all([
     api.read<EndpointView>(path),
-    api.read<{ data: CallbackView[], nextCursor: string | null }>(
+    api.read<Callbacks>(
       withQuery(`${path}/callbacks`, { limit: '25', test: String(mode === 'test'), state, cursor })
     )
   ])

@@ -125,6 +125,7 @@ const callbackRoutes: FastifyPluginCallbackTypebox<EndpointNeeds> = (app, { endp
     }
   }, async (request) => {
     const { limit = 25, ...query } = request.query
+    requireSince('1.1.0', request.apiVersion, '/query/failedSince', query.failedSince)
     const { id: endpointId } = found(request, await endpoints.find(request.actor.companyId, idIn(request)))
     const sent = await callbacks.ofEndpoint({ companyId: request.actor.companyId, endpointId }, { ...query, limit: limit + 1 })
     return pageOf(sent, limit, ({ id }) => id)

@@ -42,9 +42,10 @@ export function createCallbacks ({ database, queue, now }: Options): Callbacks {
 
     failed: async (companyId, page) => (await listFailedCallbacks(database, companyId, page)).map(viewOf),
 
-    async ofEndpoint (endpoint, { limit, cursor, ...filter }) {
+    async ofEndpoint (endpoint, { limit, cursor, failedSince, ...filter }) {
       const page = { limit, ...(cursor === undefined ? {} : { after: cursor }) }
-      return (await listEndpointCallbacks(database, endpoint, filter, page)).map(viewOf)
+      const since = failedSince === undefined ? {} : { failedSince: new Date(failedSince) }
+      return (await listEndpointCallbacks(database, endpoint, { ...filter, ...since }, page)).map(viewOf)
     },
 
     async replay (author, callbackId) {

@@ -1,7 +1,7 @@
 import { type AuditStamp, noteAudit } from '@dispatch/accounts'
 import type { CallbackState, CallbackType } from '@dispatch/contract'
 import { addSeconds, type CompanyQueries, type Database, type SqlTimestamp } from '@dispatch/database'
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { type EndpointRef, note } from './endpoints.ts'
 import { columns, type Tables } from './tables.ts'
 
@@ -41,7 +41,11 @@ export async function listFailedCallbacks (database: Database, companyId: number
 }
 
 /** Which callbacks to an endpoint are listed. */
-export type EndpointCallbackFilter = { state?: CallbackState, dispatchId?: string, test?: boolean }
+export type EndpointCallbackFilter = { state?: CallbackState, dispatchId?: string, test?: boolean, failedSince?: Date }
+
+/** Whether a callback was not received since a time, and can be sent again. */
+const isFailedSince = (since: Date): RawBuilder<boolean> =>
+  sql<boolean>`state in ('failed', 'stopped') and body is not null and created_at >= ${since}`
 
 /** Whether a callback is about a test: its dispatch is one, or its data say so, such as those of a batch. */
 const isTest = sql<boolean>`coalesce(
@@ -52,7 +56,7 @@ const isTest = sql<boolean>`coalesce(
 export async function listEndpointCallbacks (
   database: Database,
   { companyId, endpointId }: EndpointRef,
-  { state, dispatchId, test }: EndpointCallbackFilter,
+  { state, dispatchId, test, failedSince }: EndpointCallbackFilter,
   page: Page
 ): Promise<CallbackRecord[]> {
   return database.snapshot(companyId,
@@ -62,6 +66,7 @@ export async function listEndpointCallbacks (
         .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'failed'))
         .$if(dispatchId !== undefined, (query) => query.where('dispatch_id', '=', dispatchId ?? ''))
         .$if(test !== undefined, (query) => query.where(isTest, '=', test ?? false))
+        .$if(failedSince !== undefined, (query) => query.where(isFailedSince(failedSince ?? new Date(0))))
         .$if(page.after !== undefined, (query) => query.where('callback_id', '<', page.after ?? ''))
         .orderBy('callback_id', 'desc').limit(page.limit).execute()))
 }
@@ -126,7 +131,7 @@ export async function resendFailed (
     const { numAffectedRows } = await sql`
       update outbox set state = 'pending', tries = 0, next_at = ${database.now} where callback_id in (
         select callback_id from outbox where company_id = ${companyId} and endpoint_id = ${endpointId}
-          and state in ('failed', 'stopped') and body is not null and created_at >= ${since}
+          and ${isFailedSince(since)}
         order by callback_id limit ${max} for update skip locked)`.execute(queries)
     const queued = Number(numAffectedRows)
     await note(queries, { company_id: companyId, endpoint_id: endpointId }, 'resent', { since: since.toISOString(), queued }, signature)

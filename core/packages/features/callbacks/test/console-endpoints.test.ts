@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { languages } from '../../../../../plugins/console/language/language.ts'
 import { until } from '../../../../../test/core/work/support.ts'
@@ -105,11 +106,19 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   contains(t, many.body, `href="/console${own}"`)
   await until('it is stopped once more', async () => (await callbacks())[0]?.attempts[2]?.outcome === 'stopped')
   const since = { since: new Date().toISOString().slice(0, 10) }
-  contains(t, (await post(`${own}/resend`, since, cookie)).body, `<dt>${en.endpointCallbacks}</dt><dd>1</dd>`, 'it is asked')
+  contains(t, (await post(`${own}/resend`, since, cookie)).body, `<dt>${en.endpointNotReceived}</dt><dd>1</dd>`, 'it is asked')
+  const { owner } = service.app.get('database')
+  const { rows: [kept] } = await sql<{ body: string }>`select body from outbox where callback_id = ${callbackId as string}`.execute(owner)
+  const keep = (text: string | null): Promise<unknown> =>
+    sql`update outbox set body = ${text} where callback_id = ${callbackId as string}`.execute(owner)
+  await keep(null)
+  t.equal((await post(`${own}/resend`, since, cookie)).headers.get('location'), `/console${own}?queued=0`,
+    'what is too old to be sent does not count')
+  await keep(kept?.body ?? '')
   const resent = await confirm(`${own}/resend`, since, cookie)
   t.equal(resent.headers.get('location'), `/console${own}?queued=1`)
   contains(t, (await open(`${own}?queued=1`, cookie)).body, 'again: 1.')
-  t.equal((await post(`${own}/resend`, { since: 'yesterday' }, cookie)).status, 400)
+  for (const none of ['yesterday', '']) t.equal((await post(`${own}/resend`, { since: none }, cookie)).status, 400, none)
   // Those about tests are listed in the console of tests.
   const { body: tested } = await send('POST', '/api/invoicing?async=true&sandbox=true', { body: invoiceRequest({ number: 'T-1' }) },
     acme.admin)

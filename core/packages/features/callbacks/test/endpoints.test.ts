@@ -222,12 +222,19 @@ await t.test('what waits for a disabled endpoint is stopped; all that failed sin
   has(t, await callbacksOf(id, '?state=stopped'), [{ dispatchId, state: 'stopped', nextAttemptAt: null }])
   const [{ id: callbackId, createdAt }] = await callbacksOf(id) as [any]
   const resend = (since: string): Promise<Answer> => send('POST', `${path}/${id}/resend`, { body: { since } })
+  const after = new Date(new Date(createdAt).getTime() + 1).toISOString()
+  const failedSince = (time: string, version = '1.1.0'): Promise<Answer> =>
+    send('GET', `${path}/${id}/callbacks?failedSince=${time}`, { headers: { 'x-api-version': version } })
+  has(t, await failedSince(createdAt), { body: { data: [{ id: callbackId }] } })
+  has(t, await failedSince(after), { body: { data: [] } })
+  has(t, await failedSince(after, '1.0.1'), { status: 400, body: { details: [{ code: 'unknown_field' }] } })
   has(t, await resend(createdAt), { status: 409, body: { message: /disabled/ } })
   has(t, await send('POST', `/api/v1/callbacks/${callbackId as string}/replay`), { status: 409 })
   await change(id, { enabled: true, url: 'https://b.acme.test/' })
-  has(t, await resend(new Date(new Date(createdAt).getTime() + 1).toISOString()), { status: 200, body: { queued: 0, more: false } })
+  has(t, await resend(after), { status: 200, body: { queued: 0, more: false } })
   has(t, await resend(createdAt), { status: 200, body: { queued: 1, more: false } })
   await until('it is delivered', async () => (await callbacksOf(id))[0]?.state === 'delivered')
+  t.strictSame((await failedSince(createdAt)).body.data, [], 'what was received is not sent again')
   t.strictSame(received('b.acme.test').map(({ headers }) => headers['webhook-id']), [callbackId], 'at the new address, under its id')
   has(t, await callbacksOf(id), [{ receiver: 'b.acme.test' }])
   has(t, await send('POST', `/api/v1/callbacks/${callbackId as string}/replay`), {
