@@ -30,6 +30,18 @@ function carriedBy ({ body }: Answer, action = '/console/sign-in'): [string, str
 const keptIn = (answer: Answer, action?: string): [string, string][] =>
   carriedBy(answer, action).filter(([name]) => name.startsWith('kept:'))
 
+/** What a page carries along whose form waits for somebody who has a session. */
+function waitingIn ({ body }: Answer): [string, string][] {
+  const [, action = ''] = /<form method="post" action="([^"]*)" id="kept">/.exec(body as string) ?? []
+  return fieldsOf(body as string, action.replaceAll('?', '\\?')).filter(([name]) => name.startsWith('kept:'))
+}
+
+/** The same page after a press of its button for French. */
+async function inFrench (page: Answer, cookie: string): Promise<Answer> {
+  contains(t, page.body, 'form="kept" formaction="/console/language"')
+  return post('/language', [['next', '/console'], ...waitingIn(page), ['language', 'fr']], cookie)
+}
+
 const cookieOf = ({ headers }: Answer, name: string): string =>
   headers.getSetCookie().find((cookie) => cookie.startsWith(`${name}=`))?.split(';', 1)[0] ?? ''
 
@@ -150,9 +162,49 @@ await t.test('who signs in beside the page in which a form waits has it there; n
   const shown = await goOn(cookie)
   contains(t, shown.body, en.keptIntro)
   t.ok(fieldsOf(shown.body as string, '/console/send').some(([name, value]) => name === 'data.sender' && value === 'Grace'))
-  const theirs = await goOn(await signIn(other))
-  t.equal(theirs.status, 303)
-  lacks(t, theirs.body, 'Grace')
+  const [wrong, kept] = [await signIn(other), keptIn(waits)]
+  const theirs = await goOn(wrong)
+  contains(t, theirs.body, en.keptForAuthor, 'it waits on for its author')
+  t.same(waitingIn(theirs), kept)
+  const french = await inFrench(theirs, wrong)
+  contains(t, french.body, fr.keptForAuthor)
+  t.same(waitingIn(french), kept)
+  const [, asAuthor = ''] = /formaction="\/console([^"]*author=1[^"]*)"/.exec(french.body as string) ?? []
+  const first = await post(asAuthor.replaceAll('&amp;', '&'), waitingIn(french), wrong)
+  t.same(keptIn(first), kept)
+  const signedIn = await post('/sign-in', [...carriedBy(first), ['email', author.email], ['password', author.password]], wrong)
+  contains(t, signedIn.body, en.keptIntro)
+})
+
+await t.test('a form that is sent while its session lasts waits, too, where a second factor has come to be demanded', async (t) => {
+  const { admin: chief, member } = await company('begins to demand')
+  const cookie = await signIn(member)
+  const typed = fieldsOf((await follow('/send?template=20', cookie)).body as string, '/console/send')
+  t.equal((await post('/company', { requireSecondFactor: 'true' }, await signIn(chief))).status, 303)
+  const sent: [string, string][] = [...typed, ['data.sender', 'Grace']]
+  const led = await post('/send/dispatch', sent, cookie)
+  t.equal(led.status, 307)
+  const waits = await post((led.headers.get('location') ?? '').slice('/console'.length), sent, cookie)
+  contains(t, waits.body, en.keptForFactor)
+  const kept = waitingIn(waits)
+  t.ok(kept.some(([name, value]) => name === 'kept:data.sender' && value === 'Grace'))
+  const french = await inFrench(waits, cookie)
+  contains(t, french.body, fr.keptForFactor)
+  t.same(waitingIn(french), kept)
+  const long = await post('/send/dispatch', [...typed, ['x', 'x'.repeat(1024 * 1024)]], cookie)
+  t.equal(long.headers.get('location'), '/console/kept?lost=1')
+  contains(t, (await open('/kept?lost=1', cookie)).body, en.keptNotForFactor)
+  t.equal((await open('/drafts', cookie)).headers.get('location'), '/console/second-factor', 'what was not written')
+  t.equal((await post('/developers/keys', [['name', 'x']], cookie)).headers.get('location'), '/console/second-factor')
+})
+
+await t.test('who has signed in again, and reads the page that leads to a form in another language, has it there', async (t) => {
+  const { admin: author } = await company('languages')
+  const { body: page } = await follow('/send?template=20', await signIn(author))
+  const shown = await signedInWith('/send/dispatch', [...fieldsOf(page as string, '/console/send'), ['data.sender', 'Grace']], author)
+  const french = await inFrench(shown, cookieOf(shown, '__Host-console'))
+  contains(t, french.body, fr.keptIntro)
+  t.same(fieldsOf(french.body as string, '/console/send'), fieldsOf(shown.body as string, '/console/send'))
 })
 
 await t.test('a form of somebody else neither writes their draft nor takes its number', async (t) => {

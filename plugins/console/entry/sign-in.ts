@@ -1,9 +1,9 @@
-import type { Sessions } from '@dispatch/accounts'
+import type { Actor, Sessions } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
-import type { FastifyPluginCallback } from 'fastify'
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { secretIn } from '../form/body.ts'
 import { languages } from '../language/language.ts'
-import { besidePage } from '../pages/kept.ts'
+import { besidePage, lostPage } from '../pages/kept.ts'
 import { signInPath } from '../pages/sign-in.ts'
 import { apiFor } from '../session/api.ts'
 import { clientOf } from '../session/client.ts'
@@ -19,9 +19,11 @@ type Form = { Body: URLSearchParams }
 /** Signing in and out, and the language, which a reader chooses before that. */
 export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app, { sessions }, done) => {
   const open = { withoutSession: true }
+  const readerOf = (request: FastifyRequest): Promise<Actor | undefined> =>
+    sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
 
   app.get<{ Querystring: { next?: unknown, changed?: unknown, lost?: unknown } }>('/sign-in', { config: open }, async (request, reply) => {
-    const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
+    const actor = await readerOf(request)
     if (actor !== undefined) return reply.redirect(ownPath(request.query.next), 303)
     const { next, changed, lost } = request.query
     return reply.page(firstPage(request, { next: ownPath(next), changed: changed !== undefined, lost: lost !== undefined }))
@@ -30,15 +32,22 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
   app.get<{ Querystring: { next?: unknown } }>('/sign-in-again', { config: open },
     (request, reply) => reply.redirect(signInPath(ownPath(request.query.next)), 303))
 
-  // A form whose session has ended waits in the page of the sign-in for its author, who may have signed in beside it.
-  app.post<Form & { Querystring: { next?: unknown } }>('/sign-in-again', { config: open, bodyLimit: longestKept },
+  // A form whose session has ended waits in the page of the sign-in for its author, who may have signed in beside it. `author`: whoever has
+  // signed in is not the author.
+  app.post<Form & { Querystring: { next?: unknown, author?: unknown } }>('/sign-in-again', { config: open, bodyLimit: longestKept },
     async (request, reply) => {
       const [kept, next] = [keptFormIn(request) ?? carriedForm(request), ownPath(request.query.next)]
-      const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
+      const actor = request.query.author === undefined ? await readerOf(request) : undefined
       return actor === undefined ? reply.page(firstPage(request, { next, kept })) : leadOn(request, reply, { actor, kept, next })
     })
 
-  app.get('/kept', { config: { enrolment: true } }, (request, reply) => reply.page(besidePage(visitOf(request))))
+  app.get<{ Querystring: { lost?: unknown } }>('/kept', { config: { enrolment: true } }, (request, reply) => {
+    const visit = visitOf(request)
+    const { words } = visit
+    return reply.page(
+      request.query.lost === undefined ? besidePage(visit) : lostPage(words, '/console/second-factor', words.keptNotForFactor)
+    )
+  })
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' }, bodyLimit: longestKept }, async (request, reply) => {
     const { body } = request
@@ -74,7 +83,12 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     setCookie(reply, 'language', language, year)
     const [next, words] = [ownPath(body.get('next')), languages[language]]
     if (!isCarrying(request)) return reply.redirect(next, 303)
-    if (!body.has('code')) return reply.page(firstPage(request, { next, email: body.get('email') ?? '' }, { words }))
+    if (!body.has('code')) {
+      // Both pages of the sign-in have fields; those in which a form waits for its author have none.
+      const actor = body.has('email') ? undefined : await readerOf(request)
+      if (actor !== undefined) return leadOn(request, reply, { actor, kept: carriedForm(request), next, words })
+      return reply.page(firstPage(request, { next, email: body.get('email') ?? '' }, { words }))
+    }
     const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
     return reply.page(secondPage(request, { next }, { words, kinds: waiting?.kinds ?? [] }))
   })

@@ -1,6 +1,7 @@
 import type { Actor, Sessions } from '@dispatch/accounts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { keptForFactorPage, keptPage, lostPage } from '../pages/kept.ts'
+import type { Words } from '../language/language.ts'
+import { keptForAuthorPage, keptForFactorPage, keptPage, lostPage } from '../pages/kept.ts'
 import { setCookie } from '../session/cookies.ts'
 import { carriedForm, isCarrying, isLost, type KeptForm } from '../session/kept-form.ts'
 import { languageOf } from '../session/language.ts'
@@ -16,22 +17,24 @@ export async function signedIn (
 ): Promise<FastifyReply> {
   setCookie(reply, 'session', session)
   const kept = carriedForm(request)
-  return leadOn(request, reply, { actor: kept && await sessions.actorOf(session, request.ip), kept, next })
+  const actor = kept && await sessions.actorOf(session, request.ip)
+  // Whoever signs in on the page where somebody else has written goes on without that.
+  if (kept !== undefined && kept.author !== actor?.userId) return reply.redirect(landingOf(next), 303)
+  return leadOn(request, reply, { actor, kept, next })
 }
 
 /**
- * Leads who has a session to the form that waits for them, and else to `next`. One whose author must set up a second factor first waits on:
- * no page would take it before.
+ * Leads who has a session to the form that waits for them, and else to `next`. One whose author must set up a second factor first waits on,
+ * as no page would take it before; so does one whose author is somebody else.
  */
 export function leadOn (
   request: FastifyRequest,
   reply: FastifyReply,
-  { actor, kept, next }: { actor: Actor | undefined, kept: KeptForm | undefined, next: string }
+  { actor, kept, next, words = languageOf(request) }: { actor: Actor | undefined, kept: KeptForm | undefined, next: string, words?: Words }
 ): FastifyReply {
-  const words = languageOf(request)
-  if (kept === undefined && isLost(request)) return reply.page(lostPage(words, landingOf(next)))
-  if (kept === undefined || kept.author !== actor?.userId) return reply.redirect(landingOf(next), 303)
-  return reply.page(actor.lacksSecondFactor === true ? keptForFactorPage(words, kept, next) : keptPage(words, kept))
+  if (kept === undefined) return isLost(request) ? reply.page(lostPage(words, landingOf(next))) : reply.redirect(landingOf(next), 303)
+  if (kept.author !== actor?.userId) return reply.page(keptForAuthorPage(words, { kept, next }))
+  return reply.page((actor.lacksSecondFactor === true ? keptForFactorPage : keptPage)(words, { kept, next }))
 }
 
 /**

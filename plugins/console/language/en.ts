@@ -127,10 +127,15 @@ export const en = {
   keptSignedIn: 'I have signed in there',
   keptGoBack: 'You are signed in. Go back to the tab in which you have written, and press “{button}” there. You can close this one.',
   keptForFactor: 'Your company demands a second factor. What you have written was not sent, and waits here until you have set one up.',
+  keptNotForFactor:
+    'Your company demands a second factor. What you have written was not sent, and cannot wait here: its page is more than ' +
+    '7 days old, or it is very large. Go back in your browser to copy it, then set one up.',
+  keptForAuthor: 'You are signed in as somebody else than who has written this. It was not sent, and waits here for its author.',
+  keptAuthor: 'Sign in as its author',
   keptSetUp: 'Set it up in another tab',
   keptHasFactor: 'I have set it up',
   keptTitle: 'What you have written',
-  keptIntro: 'You are signed in again. What you had written was not sent: it is all here.',
+  keptIntro: 'You are signed in. What you had written was not sent: it is all here.',
   keptGone:
     'You are signed in again. What you had written was not sent, and waits no more: the page of the sign-in was open for too long. ' +
     'Go back in your browser to copy it.',

@@ -134,10 +134,16 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   keptGoBack: 'Vous êtes connecté. Revenez à l’onglet où vous avez écrit, et appuyez sur « {button} ». Vous pouvez fermer celui-ci.',
   keptForFactor:
     'Votre société exige un second facteur. Ce que vous avez écrit n’a pas été envoyé, et attend ici que vous en ayez configuré un.',
+  keptNotForFactor:
+    'Votre société exige un second facteur. Ce que vous avez écrit n’a pas été envoyé et ne peut pas attendre ici : sa page a plus de ' +
+    '7 jours, ou ce texte est trop long. Revenez en arrière dans votre navigateur pour le copier, puis configurez-en un.',
+  keptForAuthor:
+    'Vous êtes connecté comme quelqu’un d’autre que l’auteur de ce qui est écrit ici. Rien n’a été envoyé : cela attend son auteur.',
+  keptAuthor: 'Se connecter comme son auteur',
   keptSetUp: 'Le configurer dans un autre onglet',
   keptHasFactor: 'Je l’ai configuré',
   keptTitle: 'Ce que vous avez écrit',
-  keptIntro: 'Vous êtes de nouveau connecté. Ce que vous aviez écrit n’a pas été envoyé : tout est là.',
+  keptIntro: 'Vous êtes connecté. Ce que vous aviez écrit n’a pas été envoyé : tout est là.',
   keptGone:
     'Vous êtes de nouveau connecté. Ce que vous aviez écrit n’a pas été envoyé et n’attend plus : la page de connexion est restée ' +
     'ouverte trop longtemps. Revenez en arrière dans votre navigateur pour le copier.',

@@ -184,9 +184,7 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, { par
     if (request.routeOptions.config.withoutSession === true) return
     const visitor = changesNothing(request) ? request[visitorOf] : await visitorNow(request)
     if (visitor === null) return toSignIn(request, reply)
-    if (visitor.actor.lacksSecondFactor === true && request.routeOptions.config.enrolment !== true) {
-      return reply.redirect('/console/second-factor', 303)
-    }
+    if (visitor.actor.lacksSecondFactor === true && request.routeOptions.config.enrolment !== true) return toSecondFactor(request, reply)
     const { own, actor, acting } = visitor
     const visit = {
       actor,
@@ -269,11 +267,21 @@ function changesNothing ({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** To the sign-in, and back to the page: a form may name the one that shows it again. One that outlives its session is carried along. */
-function toSignIn (request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { method, url, body } = request
+/** The page that a form goes on with: one that shows it again, which it names. */
+function pageOf ({ method, url, body }: FastifyRequest): string | undefined {
   const page = method === 'GET' ? url : body instanceof URLSearchParams ? body.get(':back') : null
-  const next = page === null || page === '/console' ? undefined : page
+  return page === null || page === '/console' ? undefined : page
+}
+
+/** To the sign-in, and back to the page. A form that outlives its session is carried along. */
+function toSignIn (request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const next = pageOf(request)
   if (keptFormIn(request) !== undefined) return reply.redirect(withQuery('/console/sign-in-again', { next }), 307)
   return reply.redirect(withQuery('/console/sign-in', { next, lost: isLost(request) ? '1' : undefined }), 303)
+}
+
+/** To the page where a second factor is set up. A form that outlives its session waits for that, where the sign-in shows it. */
+function toSecondFactor (request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (keptFormIn(request) !== undefined) return reply.redirect(withQuery('/console/sign-in-again', { next: pageOf(request) }), 307)
+  return reply.redirect(isLost(request) ? '/console/kept?lost=1' : '/console/second-factor', 303)
 }
