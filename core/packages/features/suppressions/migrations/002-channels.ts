@@ -26,4 +26,11 @@ end $$;
 create trigger suppressions_channels after insert on suppressions referencing new table as added
   for each statement execute function note_suppressed_channels();`
 
-const before = 'insert into suppressed_channels (company_id, channel) select distinct company_id, channel from suppressions'
+// A few looks at the unique index, however many there are: nobody can write to the table meanwhile.
+const before = `
+with recursive used as (
+  (select company_id, channel from suppressions order by company_id, channel limit 1)
+  union all select next.company_id, next.channel from used, lateral (select company_id, channel from suppressions
+    where (company_id, channel) > (used.company_id, used.channel) order by company_id, channel limit 1) as next
+)
+insert into suppressed_channels (company_id, channel) select company_id, channel from used`

@@ -14,6 +14,7 @@ import { contains, has, lacks, matches } from '../../../../../test/support/match
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { admin as demo, type Answer, invoiceRequest, type Login, seededDatabase,
   startService } from '../../../../../test/support/service.ts'
+import { up } from '../migrations/002-channels.ts'
 import { createRecipientBook } from '../service/book.ts'
 
 const providers = await testProviders(t)
@@ -471,6 +472,34 @@ await t.test('whom another process suppresses while the body of a request comes 
   const [answer] = await once(sending, 'response') as [IncomingMessage]
   const body: unknown = await json(answer)
   has(t, { status: answer.statusCode, body }, { status: 422, body: { error: 'suppressed', details: [{ path: '/sms/phoneNumber' }] } })
+})
+
+await t.test('the channels of what was suppressed before are found by an index, however much it is', async (t) => {
+  const { owner } = service.app.get('database')
+  const [one, two] = [await service.company('before'), await service.company('before-too')]
+  const rolledBack = new Error('What it has tried is undone.')
+  await t.rejects(owner.transaction().execute(async (queries) => {
+    await sql`drop table suppressed_channels`.execute(queries)
+    await sql`drop function note_suppressed_channels cascade`.execute(queries)
+    await sql`delete from suppressions`.execute(queries)
+    await sql`insert into suppressions (suppression_id, company_id, channel, address, reason, since)
+      select gen_random_uuid(), case when n % 3 = 0 then ${one.companyId}::int else ${two.companyId}::int end,
+        case when n % 3 = 1 then 'sms' else 'email' end, n, 'manual', now() from generate_series(1, 3000) as n`.execute(queries)
+    const readRows = async (): Promise<number> => {
+      const { rows: [read] } = await sql<{ count: number }>`select (seq_tup_read + idx_tup_fetch)::int as count
+        from pg_stat_xact_user_tables where relname = 'suppressions'`.execute(queries)
+      return read?.count ?? Infinity
+    }
+    const before = await readRows()
+    await up(queries)
+    t.ok(await readRows() - before <= 10, `${await readRows() - before} rows`)
+    const { rows } = await sql<
+      { of: string }
+    >`select company_id || ' ' || channel as of from suppressed_channels order by company_id, channel`
+      .execute(queries)
+    t.same(rows.map(({ of }) => of), [`${one.companyId} email`, `${two.companyId} email`, `${two.companyId} sms`])
+    throw rolledBack
+  }), rolledBack)
 })
 
 await t.test('addresses that are ticked are taken from the list together, with one reason', async (t) => {
