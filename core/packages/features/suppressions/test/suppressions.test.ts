@@ -1,6 +1,6 @@
 import { refused } from '@dispatch/core/provider'
 import { createFreshness } from '@dispatch/database'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
@@ -491,7 +491,7 @@ await t.test('the channels of what was suppressed before are found by an index, 
       return read?.count ?? Infinity
     }
     const before = await readRows()
-    await up(queries)
+    await up(queries as unknown as Kysely<unknown>)
     t.ok(await readRows() - before <= 10, `${await readRows() - before} rows`)
     const { rows } = await sql<
       { of: string }
