@@ -1,12 +1,12 @@
 import { sightOf } from '@dispatch/accounts'
-import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, EventView, isSince, page, PageQuery, refusal,
+import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, EarlierDispatchQuery, EventView, isSince, page, PageQuery, refusal,
   StatisticsQuery, StatisticsView, UuidPageQuery, VendorCallView } from '@dispatch/contract'
 import { countDispatches, type DocumentUrl, eventViewOf, listDispatches, listEvents, listExchanges, type Pipeline, requestViewOf,
   type Templates, vendorCallOf, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FastifyPluginAsyncTypebox, FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
-import { requireSince } from './since.ts'
+import { refuseAsBefore, requireSince } from './since.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
 type Options = {
@@ -26,11 +26,11 @@ const listRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, docu
       summary: 'Lists the dispatches of the company, the newest first.',
       querystring: DispatchQuery,
       response: { 200: page(DispatchView) }
-    }
+    },
+    preValidation: refuseAsBefore('1.1.0', EarlierDispatchQuery)
   }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
-    for (const name of ['scheduled', 'deliveryMark', 'error'] as const) requireSince('1.1.0', apiVersion, `/query/${name}`, filter[name])
-    if (filter.stepStatus === 'failed') requireSince('1.1.0', apiVersion, '/query/stepStatus', filter.stepStatus)
+    for (const name of ['scheduled', 'deliveryMark'] as const) requireSince('1.1.0', apiVersion, `/query/${name}`, filter[name])
     const sight = sightOf(actor)
     const isBeyond = (['test', 'userId'] as const).some((name) =>
       sight[name] !== undefined && (filter[name] ?? sight[name]) !== sight[name]

@@ -186,10 +186,20 @@ await t.test('a list is filtered by the error of a step, and by whether that has
   const { status, body } = await find('error=provider_eror')
   t.strictSame([status, body.details[0].path, body.details[0].code], [400, '/query/error', 'enum'])
   matches(t, body.details[0].message, /provider_error/)
-  for (const query of ['error=provider_error', 'stepStatus=failed']) {
+  const states = '"accepted", "rejected", "unavailable", "uncertain", "waiting", "skipped"'
+  for (const [query, code, message] of [
+    ['error=provider_error', 'unknown_field', 'Unknown field "error".'],
+    ['error=xyz', 'unknown_field', 'Unknown field "error".'],
+    ['stepStatus=failed', 'enum', `Expected one of ${states}.`],
+    ['stepStatus=skiped', 'enum', `Expected one of ${states} (did you mean "skipped"?).`],
+    ['scheduled=true', 'unknown_field', 'Unknown field "scheduled" in version 1.0.1: with the header "X-API-Version: 1.1.0" it is there.']
+  ] as const) {
     const before = await service.send('GET', `/api/v1/dispatches?${query}`, {}, admin)
-    t.strictSame([before.status, before.body.details[0].path], [400, `/query/${query.split('=')[0] ?? ''}`], 'from 1.1.0 on')
+    const path = `/query/${query.split('=')[0] ?? ''}`
+    t.strictSame([before.status, before.body.details], [400, [{ path, code, message }]], `${query}, as version 1.0.1 has always answered`)
   }
+  const same = await service.send('GET', '/api/v1/dispatches?stepStatus=rejected&test=false&limit=1&metadata[a]=b', {}, admin)
+  t.strictSame([same.status, same.body.data], [200, []], JSON.stringify(same.body))
 })
 
 await t.test('a step that goes on with what another one left finds its dispatch once', async (t) => {

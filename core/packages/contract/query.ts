@@ -84,6 +84,12 @@ export const DispatchQuery = Type.Object({
 }, closed)
 export type DispatchQuery = Static<typeof DispatchQuery>
 
+/** The same as versions before 1.1.0 refuse it: what is newer is unknown to them, or none of their values. */
+export const EarlierDispatchQuery = Type.Object({
+  ...Type.Omit(DispatchQuery, ['error']).properties,
+  stepStatus: Type.Optional(Type.Enum(searchedStepStatuses.filter((status) => status !== 'failed')))
+}, closed)
+
 /** The body of a choice of provider, or of a list of them; null removes the choice. */
 export const ChoiceBody = Type.Object({
   providerName: Type.Optional(Type.Union([ProviderCode, Type.Null()])),

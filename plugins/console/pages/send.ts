@@ -6,7 +6,7 @@ import { pretty } from '../form/json.ts'
 import { placeIn } from '../form/place.ts'
 import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
-import { blockIn, blockPlace } from '../language/block-place.ts'
+import { blockIn, blockPage, blockPlace } from '../language/block-place.ts'
 import { fill, type Words } from '../language/language.ts'
 import { sharedTemplates, templateName } from '../language/template-names.ts'
 import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
@@ -356,7 +356,7 @@ function blockLinks ({ words, actor }: Visit, { template }: Draft, { details = [
   if (typeof template?.companyId !== 'number' || places.length === 0 || actor.role !== 'admin') return html``
   return html`<ul>${
     places.map((place) =>
-      html`<li><a href="${withQuery(`/console/templates/${String(template.id)}/blocks`, { open: place })}">${
+      html`<li><a href="${blockPage(template.id, place)}">${
         fill(words.sendToBlock, { place: blockPlace(words, place) })
       }</a></li>`
     )

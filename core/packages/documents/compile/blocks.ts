@@ -26,14 +26,19 @@ export type BlockResources = {
 /** Resolves a block with these data, and adds the result to a list of resolved blocks. */
 export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
 
-/** Compiles blocks in their order. */
-export function compileBlocks (blocks: readonly Block[], site: CompileContext, setting: BlockResources): CompiledBlock {
+/** Compiles blocks in their order. `placeOf`: the place of each for its author, where that is not its index. */
+export function compileBlocks (
+  blocks: readonly Block[],
+  site: CompileContext,
+  setting: BlockResources,
+  placeOf: (site: CompileContext, index: number) => CompileContext = contextBelow
+): CompiledBlock {
   const inside = { ...site, depth: site.depth + 1 }
   if (inside.depth > renderLimits.depth && blocks.length > 0) {
     reportFault(site, `Blocks may be nested at most ${renderLimits.depth} levels deep.`)
     return () => undefined
   }
-  const compiled = blocks.map((block, index) => compileBlock(block, contextBelow(inside, index), setting))
+  const compiled = blocks.map((block, index) => compileBlock(block, placeOf(inside, index), setting))
   return (scope, out) => {
     for (const block of compiled) block(scope, out)
   }

@@ -1,5 +1,6 @@
 import { isCurrency, isRecord } from '@dispatch/common'
 import { readImage } from '../image/read.ts'
+import type { Block } from '../model/blocks.ts'
 import { type Brand, brandOf, brandValues } from '../model/brand.ts'
 import type { ImageData, ResolvedDocument } from '../model/document.ts'
 import { type Fault, renderError, TemplateError } from '../model/errors.ts'
@@ -104,7 +105,7 @@ function compileDocument (source: TemplateSource, site: CompileContext): (scope:
   const header = compileBlocks(source.header ?? [], contextBelow(edge, 'header'), setting)
   const firstHeader = compileBlocks(source.firstHeader ?? [], contextBelow(edge, 'firstHeader'), setting)
   const footer = compileBlocks(source.footer ?? [], contextBelow(edge, 'footer'), setting)
-  const body = compileBlocks(source.body, contextBelow(site, 'body'), setting)
+  const body = compileBlocks(source.body, contextBelow(site, 'body'), setting, bodyPlaces(source))
   return (scope, paper) => {
     const word = watermark(scope)
     return {
@@ -121,6 +122,15 @@ function compileDocument (source: TemplateSource, site: CompileContext): (scope:
       ...(word === '' ? {} : { watermark: word })
     }
   }
+}
+
+/** The places of the body as its author wrote it: the blocks that its layout puts before and after it stand where the layout is named. */
+function bodyPlaces ({ layout, body }: TemplateSource): (site: CompileContext, index: number) => CompileContext {
+  const isPart = (block: Block | undefined, part: 'before' | 'after'): boolean =>
+    block !== undefined && 'partial' in block && block.partial === `${layout}/${part}`
+  const first = isPart(body[0], 'before') ? 1 : 0
+  const isOfLayout = (index: number): boolean => index < first || index === body.length - 1 && isPart(body[index], 'after')
+  return (site, index) => isOfLayout(index) ? { ...site, at: '/layout' } : contextBelow(site, index - first)
 }
 
 function compileText (text: string, site: CompileContext): (scope: Scope) => string {

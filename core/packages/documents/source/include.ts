@@ -110,25 +110,16 @@ function unknown (kind: 'partial' | 'layout', name: string, path: string, known:
   }
 }
 
-/**
- * A fault as the author of the template reads it. One in a partial is told where the template includes it. `includedAt`: where each partial
- * is included. The blocks of the template stand behind one that its layout puts before them.
- */
-export function placedInTemplate (fault: Fault, { partials = {}, layout }: TemplateSource, includedAt: ReadonlyMap<string, string>): Fault {
+/** A fault as the author of the template reads it. One in a partial is told where the template includes it. `includedAt`: where that is. */
+export function placedInTemplate (fault: Fault, includedAt: ReadonlyMap<string, string>): Fault {
   const inside = /^\/partials\/([^/]*)(.*)$/.exec(fault.path)
-  if (inside !== null) {
-    const name = (inside[1] ?? '').replaceAll('~1', '/')
-    const [whole = '', part] = name.split('/')
-    const path = part === undefined
-      ? placedInTemplate({ ...fault, path: includedAt.get(name) ?? '' }, { partials, layout } as TemplateSource, includedAt).path
-      : '/layout'
-    const where = `${part === undefined ? '' : `/${part}`}${inside[2] ?? ''}`
-    return {
-      ...fault,
-      path,
-      message: `In the ${part === undefined ? 'partial' : 'layout'} "${whole}", at ${where === '' ? '/' : where}: ${fault.message}`
-    }
+  if (inside === null) return fault
+  const name = (inside[1] ?? '').replaceAll('~1', '/')
+  const [whole = '', part] = name.split('/')
+  const where = `${part === undefined ? '' : `/${part}`}${inside[2] ?? ''}`
+  return {
+    ...fault,
+    path: part === undefined ? placedInTemplate({ ...fault, path: includedAt.get(name) ?? '' }, includedAt).path : '/layout',
+    message: `In the ${part === undefined ? 'partial' : 'layout'} "${whole}", at ${where === '' ? '/' : where}: ${fault.message}`
   }
-  const shifted = layout !== undefined && Object.hasOwn(partials, `${layout}/before`) ? /^\/body\/(\d+)(.*)$/.exec(fault.path) : null
-  return shifted === null ? fault : { ...fault, path: `/body/${String(Number(shifted[1]) - 1)}${shifted[2] ?? ''}` }
 }

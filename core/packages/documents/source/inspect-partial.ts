@@ -44,7 +44,7 @@ function faultsOf (draft: PartialDraft, source: PartialSource | LayoutSource): F
   const { assets } = included.source
   const compiled = examineTemplate({ ...included.source, ...assets !== undefined && { assets: standIns(assets) } })
   return [...compiled.faults, ...assetFaults(source, draft)]
-    .map((fault) => placedInTemplate(fault, included.source, compiled.includedAt))
+    .map((fault) => placedInTemplate(fault, compiled.includedAt))
     .map((fault) => ({ ...fault, path: whole.back(fault.path) }))
 }
 

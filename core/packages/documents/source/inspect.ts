@@ -71,7 +71,7 @@ function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
   if (missing.length > 0) return { faults: [...problems, ...at(missing)], warnings: [] }
   const compiled = examineTemplate({ ...source, ...source.assets === undefined ? {} : { assets: standIns(source.assets) } })
   const wrong = [...compiled.faults, ...assetFaults(source, draft), ...schema.ok ? unknownPathFaults(draft.schema, compiled.reads) : []]
-    .map((fault) => placedInTemplate(fault, source, compiled.includedAt))
+    .map((fault) => placedInTemplate(fault, compiled.includedAt))
   return {
     source,
     faults: [...problems, ...at(wrong)],

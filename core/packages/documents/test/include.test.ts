@@ -1,6 +1,6 @@
 import t from 'tap'
 import { has } from '../../../../test/support/matching.ts'
-import { examineTemplate } from '../compile/compile.ts'
+import { compileTemplate, examineTemplate } from '../compile/compile.ts'
 import { renderPdf, type TemplateSource } from '../index.ts'
 import type { Block } from '../model/blocks.ts'
 import type { KeptPartials } from '../model/partial.ts'
@@ -43,10 +43,15 @@ await t.test('faults have the places of the template, however deep they are', (t
   const faulty = { ...kept, line: blocks({ paragraph: '{{ item.name | shout }}' }) }
   const { source } = include({ ...template({ paragraph: 'Dear Ada' }, { partial: 'terms' }), layout: 'letterhead' }, faulty)
   const { faults, includedAt } = examineTemplate(source)
-  has(t, faults.map((fault) => placedInTemplate(fault, source, includedAt)), [{
+  has(t, faults.map((fault) => placedInTemplate(fault, includedAt)), [{
     path: '/body/1/partial',
     message: /^In the partial "line", at \/0\/paragraph: Unknown filter "shout"/
   }])
+  const lacking = include({ ...template({ rule: {} }, { paragraph: '{{ missing }}' }, { partial: 'line' }), layout: 'letterhead' }, kept)
+  for (const [given, at] of [[data, '/body/1/paragraph'], [{ missing: 'x' }, '/partials/line/0/paragraph']] as const) {
+    t.throws(() => compileTemplate(lacking.source).resolve(given), { problems: [{ message: new RegExp(`\\(at ${at}\\)`) }] },
+      'and so when made')
+  }
   has(t, include(template({ group: [{ partial: 'termz' }] }), kept).faults, [{
     path: '/body/0/group/0/partial',
     code: 'unknown_partial',

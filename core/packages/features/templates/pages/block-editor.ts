@@ -82,8 +82,7 @@ export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => 
     const visit = forAdmins(visitOf(request))
     const { version, open } = request.query
     const written = await readWritten(visit, request.params.id, typeof version === 'string' ? version : '')
-    const block = typeof open === 'string' ? blockAt(outlineIn(written), open) : undefined
-    return show(reply, visit, { of: templates, written, ...block !== undefined && { open: block, focus: 'close' } })
+    return show(reply, visit, { of: templates, written, ...openedAt(written, open) })
   })
   editedAt(app, templates, ['/templates/new/blocks', '/templates/:id/blocks'])
   done()
@@ -330,6 +329,12 @@ function blockAt (outline: TemplateOutline | undefined, place: string): string |
     return found && (within(found.lists) ?? found)
   }
   return within(outline?.lists ?? [])?.path
+}
+
+/** The block that a link to the page opens. `place`: in what is edited; one that is there no more opens nothing. */
+export function openedAt (written: Written, place: unknown): Pick<State, 'open' | 'focus'> {
+  const open = typeof place === 'string' ? blockAt(outlineIn(written), place) : undefined
+  return open === undefined ? {} : { open, focus: 'close' }
 }
 
 /** What a refusal says to the script: of each block its faults, and a sentence. */

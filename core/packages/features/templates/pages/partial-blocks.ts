@@ -4,7 +4,7 @@ import { type ApiAnswer, type ApiFile, choiceField, fill, type Html, html, objec
 import type { FastifyPluginCallback } from 'fastify'
 import type { PartialAnswer, PartialDetail } from '../contract/partials.ts'
 import type { AssetUseView, TemplateDetail, TemplateView } from '../contract/templates.ts'
-import { type Edited, editedAt, show } from './block-editor.ts'
+import { type Edited, editedAt, openedAt, show } from './block-editor.ts'
 import { addressOf, apiPath, beginning, kindOf, show as showText } from './partials.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 import { forAdmins, linesIn, type SharedText, type Written } from './written.ts'
@@ -19,15 +19,13 @@ export const partialBlockPages: FastifyPluginCallback = (app, _options, done) =>
     return show(reply, visit, { of: shared, written: await shownIn(visit, { name, base, source, format: '' }, 'partial', '') })
   })
 
-  app.get<{ Params: { id: string } }>('/partials/:id/blocks', async (request, reply) => {
+  app.get<{ Params: { id: string }, Querystring: { open?: unknown } }>('/partials/:id/blocks', async (request, reply) => {
     const visit = forAdmins(visitOf(request))
     const { name, kind, source, version } = await visit.api.read<PartialDetail>(apiPath(request.params.id))
     const [used] = await usesOf(visit, name)
-    const written = { name, source, base: String(version), format: '' }
-    return show(reply, visit, {
-      of: shared,
-      written: await shownIn(visit, written, kind, used === undefined ? '' : String(used.templateId))
-    })
+    const stored = { name, source, base: String(version), format: '' }
+    const written = await shownIn(visit, stored, kind, used === undefined ? '' : String(used.templateId))
+    return show(reply, visit, { of: shared, written, ...openedAt(written, request.query.open) })
   })
   editedAt(app, shared, ['/partials/new/blocks', '/partials/:id/blocks'])
   done()
