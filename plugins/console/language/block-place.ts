@@ -1,4 +1,3 @@
-import { withQuery } from '../session/api.ts'
 import { fill, textIn, type Words } from './language.ts'
 
 /** What the parts of a template, and of the layouts and blocks that templates share, are called besides the body. */
@@ -55,7 +54,6 @@ function sharedName (words: Words, { name, part }: { name: string, part: string 
 /** The page that opens the block at a place: that of the template or, of what templates share, its own. */
 export function blockPage (templateId: number, at: string): string {
   const shared = sharedPlace(at)
-  return shared === undefined
-    ? withQuery(`/console/templates/${String(templateId)}/blocks`, { open: at })
-    : withQuery(`/console/partials/${encodeURIComponent(shared.name)}/blocks`, { open: shared.within })
+  const page = shared === undefined ? `templates/${String(templateId)}` : `partials/${encodeURIComponent(shared.name)}`
+  return `/console/${page}/blocks?open=${encodeURIComponent(shared?.within ?? at)}`
 }

@@ -374,3 +374,37 @@ await t.test('a template that fails names its block, before a dispatch too, and 
   contains(t, body, 'name="open" value="/body/1/then/0"')
   contains(t, body, /value="close" aria-expanded="true"[^>]* autofocus/)
 })
+
+await t.test('a template that fails in what it includes names that, and leads to its page; its layout moves no block of its own', async (t) => {
+  const layout = 'header:\n  - paragraph: "{{ h }}"\nbefore:\n  - paragraph: "{{ before }}"\n'
+  const shared = 'blocks:\n  - rule: {}\n  - paragraph: "{{ p }}"\n'
+  await send('PUT', '/api/v1/partials/sheet', { kind: 'layout', source: layout })
+  await send('PUT', '/api/v1/partials/small-print', { kind: 'partial', source: shared })
+  const fields = ['h', 'first', 'before', 'p', 'own'] as const
+  const schema = { type: 'object', properties: Object.fromEntries(fields.map((name) => [name, { type: 'string' }])) }
+  const source = 'name: Included\nservice: file\nlocale: en\nlayout: sheet\nfirstHeader:\n  - paragraph: "{{ first }}"\nbody:\n' +
+    '  - paragraph: "{{ own }}"\n  - partial: small-print\n'
+  const sample: Readonly<Record<string, string>> = Object.fromEntries(fields.map((name) => [name, 'x']))
+  const made = await send('POST', '/api/v1/templates', { source, schema, sample })
+  t.equal(made.status, 201, JSON.stringify(made.body))
+  const id = String(made.body.id)
+  await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 })
+  for (const [missing, to, place, opened, french] of [
+    ['own', `/templates/${id}/blocks?open=%2Fbody%2F0%2Fparagraph`, 'block 1', '/body/0', /\(bloc 1\)/],
+    ['first', `/templates/${id}/blocks?open=%2FfirstHeader%2F0%2Fparagraph`, 'header of the first page, block 1', '/firstHeader/0',
+      /première/],
+    ['p', '/partials/small-print/blocks?open=%2Fblocks%2F1%2Fparagraph', 'shared part “small-print”, block 2', '/blocks/1',
+      /\(bloc commun «\ssmall-print\s», bloc 2\)/],
+    ['h', '/partials/sheet/blocks?open=%2Fheader%2F0%2Fparagraph', 'layout “sheet”, header, block 1', '/header/0',
+      /\(mise en page «\ssheet\s», en-tête, bloc 1\)/],
+    ['before', '/partials/sheet/blocks?open=%2Fbefore%2F0%2Fparagraph', 'layout “sheet”, before the text, block 1', '/before/0',
+      /avant le texte/]
+  ] as const) {
+    const json = JSON.stringify({ ...sample, [missing]: undefined })
+    const form = { ':template': id, 'of': 'file', ':written': 'json', json }
+    contains(t, (await post('/send/check', form, cookie)).body, `<a href="/console${to}">To the place in the template: ${place}</a>`,
+      missing)
+    contains(t, (await post('/send/preview', form, `${cookie}; __Host-console-language=fr`)).body, french)
+    contains(t, (await open(to, cookie)).body, `name="open" value="${opened}"`, to)
+  }
+})
