@@ -1,6 +1,6 @@
 import { sightOf } from '@dispatch/accounts'
-import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, EarlierDispatchQuery, EventView, isSince, page, PageQuery, refusal,
-  StatisticsQuery, StatisticsView, UuidPageQuery, VendorCallView } from '@dispatch/contract'
+import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, EarlierDispatchQuery, EventView, isSince, page,
+  PageQuery, refusal, StatisticsQuery, StatisticsView, UuidPageQuery, VendorCallView } from '@dispatch/contract'
 import { countDispatches, type DocumentUrl, eventViewOf, listDispatches, listEvents, listExchanges, type Pipeline, requestViewOf,
   type Templates, vendorCallOf, viewOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'

@@ -24,8 +24,8 @@ export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './
 export { LinkMailBody, LinkMailView, MailLanguage } from './link-mail.ts'
 export { NoticeView } from './notices.ts'
 export { ListedProvider } from './provider-list.ts'
-export { ChoiceBody, ConfigurationBody, DispatchQuery, EarlierDispatchQuery, HoldQuery, IdempotencyHeaders, PageLimit, PageQuery, PlatformSearchQuery,
-  ReleaseBody, ResolveBody, SuggestionsBody, UuidPageQuery } from './query.ts'
+export { ChoiceBody, ConfigurationBody, DispatchQuery, EarlierDispatchQuery, HoldQuery, IdempotencyHeaders, PageLimit, PageQuery,
+  PlatformSearchQuery, ReleaseBody, ResolveBody, SuggestionsBody, UuidPageQuery } from './query.ts'
 export { type RecipientReport, recipientLists, sendStatus } from './recipients.ts'
 export { LogCountView, RequestQuery, RequestView, type StatusClass, statusClasses } from './requests.ts'
 export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchRequestView, DispatchResponse, DispatchView, DryRunView,

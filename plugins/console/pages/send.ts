@@ -356,9 +356,7 @@ function blockLinks ({ words, actor }: Visit, { template }: Draft, { details = [
   if (typeof template?.companyId !== 'number' || places.length === 0 || actor.role !== 'admin') return html``
   return html`<ul>${
     places.map((place) =>
-      html`<li><a href="${blockPage(template.id, place)}">${
-        fill(words.sendToBlock, { place: blockPlace(words, place) })
-      }</a></li>`
+      html`<li><a href="${blockPage(template.id, place)}">${fill(words.sendToBlock, { place: blockPlace(words, place) })}</a></li>`
     )
   }</ul>`
 }

@@ -3,6 +3,7 @@ import { has } from '../../../../test/support/matching.ts'
 import { compileTemplate, examineTemplate } from '../compile/compile.ts'
 import { renderPdf, type TemplateSource } from '../index.ts'
 import type { Block } from '../model/blocks.ts'
+import { RenderError } from '../model/errors.ts'
 import type { KeptPartials } from '../model/partial.ts'
 import { include, placedInTemplate } from '../source/include.ts'
 
@@ -16,6 +17,17 @@ const kept: KeptPartials = {
 const template = (...body: Block[]): TemplateSource => ({ name: 'Letter', service: 'file', locale: 'en', body })
 const data = { items: [{ name: 'Tea' }, { name: 'Milk' }] }
 const bytes = async (source: TemplateSource): Promise<Buffer> => Buffer.from((await renderPdf(source, data, { now })).bytes)
+
+/** What is wrong with a document of these data. */
+function problemsOf (source: TemplateSource, given: object): RenderError['problems'] {
+  try {
+    compileTemplate(source).resolve(given)
+  } catch (error) {
+    if (error instanceof RenderError) return error.problems
+    throw error
+  }
+  return []
+}
 
 await t.test('what is included makes the same bytes as what is written in its place', async (t) => {
   const { source, faults } = include({ ...template({ paragraph: 'Dear Ada' }, { partial: 'terms' }), layout: 'letterhead' }, kept)
@@ -49,8 +61,7 @@ await t.test('faults have the places of the template, however deep they are', (t
   }])
   const lacking = include({ ...template({ rule: {} }, { paragraph: '{{ missing }}' }, { partial: 'line' }), layout: 'letterhead' }, kept)
   for (const [given, at] of [[data, '/body/1/paragraph'], [{ missing: 'x' }, '/partials/line/0/paragraph']] as const) {
-    t.throws(() => compileTemplate(lacking.source).resolve(given), { problems: [{ message: new RegExp(`\\(at ${at}\\)`) }] },
-      'and so when made')
+    has(t, problemsOf(lacking.source, given), [{ message: new RegExp(`\\(at ${at}\\)`) }], 'and so when made')
   }
   has(t, include(template({ group: [{ partial: 'termz' }] }), kept).faults, [{
     path: '/body/0/group/0/partial',

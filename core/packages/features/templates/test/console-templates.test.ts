@@ -375,7 +375,7 @@ await t.test('a template that fails names its block, before a dispatch too, and 
   contains(t, body, /value="close" aria-expanded="true"[^>]* autofocus/)
 })
 
-await t.test('a template that fails in what it includes names that, and leads to its page; its layout moves no block of its own', async (t) => {
+await t.test('a template that fails in what it includes names that, and leads there; its layout moves none of its blocks', async (t) => {
   const layout = 'header:\n  - paragraph: "{{ h }}"\nbefore:\n  - paragraph: "{{ before }}"\n'
   const shared = 'blocks:\n  - rule: {}\n  - paragraph: "{{ p }}"\n'
   await send('PUT', '/api/v1/partials/sheet', { kind: 'layout', source: layout })
