@@ -73,7 +73,7 @@ const saidIn = memoizeByIdentity((words: Words) =>
 /** What a schema says of itself, in the language of the reader where it has one. */
 function textsOf (words: Words, schema: FieldSchema): OwnTexts {
   const { description, 'x-texts': texts = {}, 'x-words': name, 'x-data': data } = schema
-  if (name !== undefined) return fieldWords(words, name)
+  if (name !== undefined) return { ...fieldWords(words, name), ...texts[words.code] }
   const title = schema.title ?? (data === undefined ? undefined : wordFor(words, 'data', data))
   const helps = templateHelp[words.code] ?? {}
   const said = data !== undefined && description !== undefined && Object.hasOwn(helps, description) ? helps[description] : description

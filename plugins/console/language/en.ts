@@ -533,6 +533,7 @@ export const en = {
   earnest_real: 'real',
   sendData: 'Data of the document',
   sendDataIntro: 'The sample of the template stands here, to be overwritten.',
+  sendSenders: 'The provider permits: {senders}.',
   sendProviderUsual: 'the one of your company',
   sendJson: 'The data, as JSON',
   fillTitle: 'Recipient',

@@ -540,6 +540,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   earnest_real: 'réel',
   sendData: 'Données du document',
   sendDataIntro: 'L’exemple du modèle est ici, à remplacer.',
+  sendSenders: 'Le fournisseur permet : {senders}.',
   sendProviderUsual: 'celui de votre société',
   sendJson: 'Les données, en JSON',
   fillTitle: 'Destinataire',

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { comparable, type Json, type JsonObject } from '@dispatch/common'
 import { isObject } from '../form/schema.ts'
 import { consoleParts, templatedServices } from '../session/services.ts'
 import { datedToday } from './sample-dates.ts'
@@ -34,10 +34,22 @@ export function sampleOf (service: string, sender?: string): JsonObject {
   return said === undefined || sender === undefined || !isObject(own) ? whole : { ...whole, [service]: { ...own, [said.field]: sender } }
 }
 
-/** Somebody whom the settings of a provider permit to send e-mails: the reader, where they may. */
+/** Somebody whom the settings of a provider permit to send e-mails: the reader, where they may; a made-up one where nobody is named. */
 export function senderAmong (permitted: Json | undefined, reader: string): string | undefined {
-  const all = Array.isArray(permitted) ? permitted.filter((sender) => typeof sender === 'string') : []
-  if (all.some((sender) => reader === sender || (sender.startsWith('@') && reader.endsWith(sender)))) return reader
-  const [first] = all
-  return first?.startsWith('@') === true ? `hello${first}` : first
+  const found = ownSenderAmong(permitted, [reader])
+  const [first] = sendersIn(permitted)
+  return found ?? (first === undefined ? undefined : `hello${first}`)
+}
+
+/** The first of some addresses that the settings of a provider permit, or one that they name; undefined where they permit domains alone. */
+export function ownSenderAmong (permitted: Json | undefined, addresses: readonly string[]): string | undefined {
+  const all = sendersIn(permitted)
+  const permits = (address: string): boolean =>
+    all.map(comparable).some((sender) => sender.startsWith('@') ? comparable(address).endsWith(sender) : comparable(address) === sender)
+  return addresses.find(permits) ?? all.find((sender) => !sender.startsWith('@'))
+}
+
+/** The addresses, and `@domain` for whole domains, that a setting names. */
+export function sendersIn (permitted: Json | undefined): string[] {
+  return Array.isArray(permitted) ? permitted.filter((sender) => typeof sender === 'string') : []
 }

@@ -1,12 +1,13 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
-import { type FieldSchema, isList, isObject } from '../form/schema.ts'
+import { type FieldSchema, isList, isObject, type SettingsForm } from '../form/schema.ts'
 import { dataForm } from '../form/simple.ts'
+import { fill, type Words } from '../language/language.ts'
 import type { MyConfig } from '../session/api.ts'
 import { consoleParts } from '../session/services.ts'
 import { type Fills, partsAt, type Visit } from '../session/visit.ts'
-import { senderAmong } from './samples.ts'
+import { ownSenderAmong, sendersIn } from './samples.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 
 type Party = JsonObject
@@ -58,8 +59,8 @@ export function withOwn (template: Filled, own: Own | undefined): JsonObject {
 }
 
 /**
- * The fields with which the form of a service begins, for the reader's company: it sends from an address that the provider of the service
- * permits, and signs last.
+ * The fields with which the form of a service begins, for the reader's company: it sends from an address of its own, or of the reader, that
+ * the provider of the service permits, or from none where nobody knows one; and who signs there signs last.
  */
 export function ofOwn (
   { actor }: Pick<Visit, 'actor'>,
@@ -69,19 +70,45 @@ export function ofOwn (
   const { signers } = fields
   const { party = {} } = own ?? {}
   const email = textIn(party, 'email')
-  return {
+  const signs = email !== '' && textIn(party, 'contact') !== ''
+  const filled: JsonObject = {
     ...fields,
-    ...sender !== undefined && sender.field in fields && { [sender.field]: senderFor(config, service, email === '' ? actor.email : email) },
-    ...isList(signers) && signers.length > 1 && email !== '' && { signers: [...signers.slice(0, -1), signerOf(party)] }
+    ...isList(signers) && signers.length > 1 && signs && { signers: [...signers.slice(0, -1), signerOf(party)] }
   }
+  if (sender === undefined || !(sender.field in fields)) return filled
+  const { [sender.field]: _sample, ...others } = filled
+  const from = senderFor(permittedBy(config, { service }), email === '' ? [actor.email] : [email, actor.email])
+  return from === undefined ? others : { ...others, [sender.field]: from }
 }
 
-/** An address that the settings of the provider permit to send from: the desired one, where they do, or where nobody says. */
-function senderFor ({ services, company }: MyConfig, service: string, desired: string): string {
-  const code = services[service]?.providerName
-  const { settings } = company.providers.find((one) => one.code === code) ?? {}
-  return senderAmong(settings?.[consoleParts[service]?.sender?.setting ?? ''], desired) ?? desired
+/** The first of some addresses that may send, or another one that may; undefined where only domains are named, and none of them fits. */
+function senderFor (permitted: readonly string[], addresses: readonly string[]): string | undefined {
+  return permitted.length === 0 ? addresses[0] : ownSenderAmong([...permitted], addresses)
 }
+
+/** From where the settings of a provider permit to send for a service, by itself or the chosen one; none where they do not say. */
+function permittedBy ({ services, company }: MyConfig, { service, provider = '' }: { service: string, provider?: string }): string[] {
+  const code = provider === '' ? services[service]?.providerName : provider
+  const { settings } = company.providers.find((one) => one.code === code) ?? {}
+  return sendersIn(settings?.[consoleParts[service]?.sender?.setting ?? ''])
+}
+
+/** The form of a service whose field for the sender says which ones the settings of its provider permit. */
+export function withSenders (
+  words: Words,
+  form: SettingsForm,
+  { config, ...of }: { config: MyConfig, service: string, provider?: string }
+): SettingsForm {
+  const permitted = permittedBy(config, of)
+  const name = consoleParts[of.service]?.sender?.field ?? ''
+  const field = form.properties?.[name]
+  if (field === undefined || permitted.length === 0) return form
+  const description = fill(words.sendSenders, { senders: permitted.slice(0, shownSenders).join(', ') })
+  return { ...form, properties: { ...form.properties, [name]: { ...field, 'x-texts': { [words.code]: { description } } } } }
+}
+
+/** So many of the permitted senders are named. */
+const shownSenders = 5
 
 const textIn = (party: Party, name: string): string => typeof party[name] === 'string' ? party[name] : ''
 

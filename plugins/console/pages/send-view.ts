@@ -20,6 +20,7 @@ import { copyable, notice, page } from './layout.ts'
 import { datedToday } from './sample-dates.ts'
 import { type ApiRequest, csharpOf, curlOf, javaOf, phpOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
 import { addressOf, choosable, type Draft, pageOf, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
+import { withSenders } from './send-fill.ts'
 import { followersOf, followingForms, givenForm, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
 import { lackFor } from './settings-state.ts'
 
@@ -212,12 +213,13 @@ function documentSection (words: Words, { template, document }: Draft, { problem
 }
 
 function aboutSection (words: Words, draft: Draft, { problems, files, now }: Filling & { now: Date }): Html {
-  const { service, fields, provider } = draft
+  const { service, fields, provider, config } = draft
   const providers = choosable(words, draft)
+  const form = withSenders(words, serviceForms[service] ?? {}, { config, service, provider })
   return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${
     wordFor(words, 'service', service)
   }</h2><div class="dense">${
-    fieldsOf(words, withFiles(serviceForms[service] ?? {}, files, fields), { values: fields, problems }, {
+    fieldsOf(words, withFiles(form, files, fields), { values: fields, problems }, {
       name: 'request.',
       path: `/${service}`
     })
@@ -301,12 +303,15 @@ export function timeFields (
 }
 
 /** The services that follow in a chain, each with its fields. */
-function followingSections (words: Words, { following }: Draft, { problems, files }: Filling): Html[] {
+function followingSections (words: Words, { following, config }: Draft, { problems, files }: Filling): Html[] {
   return following.map(({ service, fields }) =>
     html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}${words.colon}${
       wordFor(words, 'service', service)
     }</h2><div class="dense">${
-      fieldsOf(words, withFiles(followingForms[service] ?? {}, files, fields), { values: fields, problems }, {
+      fieldsOf(words, withFiles(withSenders(words, followingForms[service] ?? {}, { config, service }), files, fields), {
+        values: fields,
+        problems
+      }, {
         name: `then.${service}.`,
         path: `/${service}`
       })

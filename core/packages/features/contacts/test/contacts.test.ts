@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { languages } from '../../../../../plugins/console/language/language.ts'
+import { fill, languages } from '../../../../../plugins/console/language/language.ts'
 import { formIn, openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { startService } from '../../../../../test/support/service.ts'
@@ -106,6 +106,13 @@ await t.test('each form begins with who the company is: as a form, from an addre
     address: '5 Quay',
     vatId: 'IE1'
   }
+  const valuesOf = (page: unknown): Map<string, string> =>
+    new Map(
+      [...String(page).matchAll(/<input id="[^"]*" name="([^"]*)"[^>]* value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value])
+    )
+  const begin = async (query: string): Promise<Map<string, string>> => valuesOf((await follow(`/send?${query}`, cookie)).body)
+  const sample = await begin('template=40')
+  t.not(sample.get('request.signers.1.firstName') ?? '', '')
   has(t, await send('PUT', '/api/v1/company/details', { body: { seller } }, own), { status: 200 })
   const contact = {
     ...ada,
@@ -116,11 +123,6 @@ await t.test('each form begins with who the company is: as a form, from an addre
     vatId: 'FR1'
   }
   has(t, await send('POST', '/api/v1/contacts', { body: contact }, own), { status: 201 })
-  const valuesOf = (page: unknown): Map<string, string> =>
-    new Map(
-      [...String(page).matchAll(/<input id="[^"]*" name="([^"]*)"[^>]* value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value])
-    )
-  const begin = async (query: string): Promise<Map<string, string>> => valuesOf((await follow(`/send?${query}`, cookie)).body)
 
   const letter = await begin('template=30')
   t.same(['sender.name', 'sender.city', 'signatory.name', 'place'].map((name) => letter.get(`data.${name}`)), ['Filling Ltd', 'Cork',
@@ -134,8 +136,19 @@ await t.test('each form begins with who the company is: as a form, from an addre
   const settings = { host: 'mail.filling.test', user: 'u', password: 'p', allowedSenders: ['@mail.filling.example'] }
   has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }, own), { status: 200 })
   has(t, await send('PUT', '/api/v1/company/defaults/email', { body: { providerName: 'smtp' } }, own), { status: 200 })
-  t.equal((await begin('template=10')).get('request.from'), 'hello@mail.filling.example', 'the settings do not permit the own one')
+  t.equal((await begin('template=10')).get('request.from'), '', 'the settings permit no known one, and nobody is made up')
+  const { body: french } = await follow('/send?template=10', cookie, { 'accept-language': 'fr' })
+  contains(t, french, fill(languages.fr.sendSenders, { senders: '@mail.filling.example' }))
+  contains(t, (await follow('/send?template=1&then1=email', cookie)).body,
+    fill(languages.en.sendSenders, { senders: '@mail.filling.example' }))
+  const ofReader = { ...settings, allowedSenders: [own.email.slice(own.email.indexOf('@')).toUpperCase()] }
+  has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: ofReader } }, own), { status: 200 })
+  t.equal((await begin('template=10')).get('request.from'), own.email, 'the reader may')
 
+  has(t, await send('PUT', '/api/v1/company/details', { body: { seller: { ...seller, contact: undefined } } }, own), { status: 200 })
+  const unsigned = await begin('template=40')
+  t.same(['email', 'firstName', 'lastName'].map((name) => unsigned.get(`request.signers.1.${name}`)),
+    ['email', 'firstName', 'lastName'].map((name) => sample.get(`request.signers.1.${name}`)), 'no company signs as a person')
   const { body: page } = await follow('/send?template=30', cookie)
   const sent = { ...formIn(String(page)), ':fill': 'recipient', ':recipient': 'Aurora' }
   const filled = valuesOf((await post('/send', sent, cookie)).body)
