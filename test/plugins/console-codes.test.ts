@@ -29,6 +29,13 @@ await t.test('each sentence in which the service gives a reason has a French one
   t.same(saidOf(languages.fr, { message: '2 of 3 processes do not run it: GET /api/v1/providers says why.' }), [
     { text: '2 processus sur 3 ne l’exécutent pas.' }
   ])
+  const said = sentences.map((message) => saidOf(languages.fr, { message }).map(({ text }) => text).join(' '))
+  t.same(said.filter((text) => /\b[a-z]+_[a-z_]+\b/.test(text)), [], 'no word of the API is left in it')
+  t.same(saidOf(languages.fr, { message: 'The provider "acme" does not offer "sms"; it offers postal, esign.' }), [
+    {
+      text: 'Le fournisseur «\u00a0acme\u00a0» n’offre pas ce service\u00a0: SMS. Il offre\u00a0: Courrier postal, Signature électronique.'
+    }
+  ])
   const values = (text: string): string[] => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort()
   t.same(Object.entries(frenchReasons).filter(([en, fr]) => values(en).join() !== values(fr).join()), [])
   t.end()

@@ -22,8 +22,8 @@ export function saidOf (words: Words, { message, code, reason, error }: Reported
   const whole = wholeOf(words, own)
   if (whole !== undefined) return [{ text: whole }]
   if (words.code === 'en') return [{ text: own }]
-  const given = frenchReasonOf(own)
-  if (given !== undefined) return [{ text: fill(textIn(words, { en: own, fr: given.text }), given.values) }]
+  const given = frenchReasonOf(words, own)
+  if (given !== undefined) return [{ text: given }]
   const quoted: Said = { text: own, lang: 'en' }
   const name = [code, reason, error].find((one) => one !== undefined && Object.hasOwn(inFrench, one))
   if (name === undefined) return [quoted]

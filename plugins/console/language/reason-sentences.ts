@@ -1,3 +1,5 @@
+import { fill, serviceNames, textIn, wordFor, type Words } from './language.ts'
+
 /**
  * Sentences in which the service gives a reason, as it writes them, and what a French page says in their place. Values stand in braces, and
  * both have the same.
@@ -86,11 +88,21 @@ const patterns = Object.entries(frenchReasons).map(([english, text]) => ({
   text
 }))
 
-/** The French sentence for a reason of the service, with its values; undefined for any other text. */
-export function frenchReasonOf (message: string): { text: string, values: Readonly<Record<string, string>> } | undefined {
+/** Values that are words of the API, as a page says them. `others`: services. */
+const spoken: Readonly<Record<string, (words: Words, value: string) => string>> = {
+  error: (words, value) => wordFor(words, 'fault', value),
+  service: (words, value) => wordFor(words, 'service', value),
+  others: (words, value) => serviceNames(words, value.split(', '))
+}
+
+/** The French sentence for a reason of the service, with its values; undefined for any other text. `words`: of a French page. */
+export function frenchReasonOf (words: Words, message: string): string | undefined {
   for (const { of, text } of patterns) {
     const found = of.exec(message)
-    if (found !== null) return { text, values: { ...found.groups } }
+    if (found !== null) {
+      const values = Object.entries({ ...found.groups }).map(([name, value]) => [name, spoken[name]?.(words, value) ?? value] as const)
+      return fill(textIn(words, { en: message, fr: text }), Object.fromEntries(values))
+    }
   }
   return undefined
 }

@@ -341,9 +341,9 @@ export function openedAt (written: Written, place: unknown): Pick<State, 'open' 
 function refusalFor ({ words }: Visit, written: Written, { status, error }: Refusal): object {
   const { details = [] } = error
   const again = status === 429 || status === 503
+  const places: Readonly<Record<string, string>> = { '/source': '', '/name': words.name }
   const faults = [...byBlock(outlineIn(written), details)].map(([path, problems]) =>
-    [path,
-      problems.map((problem) => ({ message: textOfSaid(words, problem), place: problem.path === '/source' ? '' : problem.path }))] as const
+    [path, problems.map((problem) => ({ message: textOfSaid(words, problem), place: places[problem.path] ?? problem.path }))] as const
   )
   return {
     said: again ? words.liveBusy : details.length > 0 ? words.liveRefused : textOfSaid(words, error),

@@ -103,16 +103,18 @@ function firstText (value: Readonly<Record<string, unknown>>): string {
   ) ?? ''
 }
 
+/** Where a problem is, before its sentence; one of the source stands at its block. */
+function placeOf (words: Words, path: string): Html {
+  if (path === '/source') return html``
+  return path === '/name' ? html`${words.name}${words.colon}` : html`<code>${path}</code> `
+}
+
 /** What is wrong with a block, said where it stands. */
 function wrong ({ words, faults }: BlocksView, path: string): Html {
   const own = faults.get(path) ?? []
   return own.length === 0
     ? html``
-    : html`<ul class="wrong">${
-      own.map((problem) =>
-        html`<li>${problem.path === '/source' ? html`` : html`<code>${problem.path}</code> `}${sentenceOf(words, problem)}</li>`
-      )
-    }</ul>`
+    : html`<ul class="wrong">${own.map((problem) => html`<li>${placeOf(words, problem.path)}${sentenceOf(words, problem)}</li>`)}</ul>`
 }
 
 /** The kinds of blocks to choose from. */

@@ -47,9 +47,9 @@ async function shownIn (
 ): Promise<Shared> {
   const id = /^\+?(\d{1,9})$/.exec(chosen)?.[1]
   const found = id === undefined ? undefined : await api.send<TemplateDetail>('GET', `/api/v1/templates/${id}`)
-  if (found?.ok !== true) return { ...written, schema: '{}', sample: '{}', partial: { kind, shownIn: '', around: '' } }
-  const { schema, sample, source: around } = found.body
-  return { ...written, schema: pretty(schema), sample: pretty(sample), partial: { kind, shownIn: chosen, around } }
+  if (found?.ok !== true) return { ...written, schema: '{}', sample: '{}', partial: { kind, shownIn: '', around: '', template: '' } }
+  const { schema, sample, source: around, name: template } = found.body
+  return { ...written, schema: pretty(schema), sample: pretty(sample), partial: { kind, shownIn: chosen, around, template } }
 }
 
 /** What every block editor of templates asks of what templates share. */
@@ -72,8 +72,8 @@ const shared: Edited = {
 
   async fields (visit, written, problems) {
     const { words } = visit
-    const { kind, shownIn: value } = sharedIn(written).partial
-    const options = await templatesFor(visit, written)
+    const { kind } = sharedIn(written).partial
+    const { value, options } = await templatesFor(visit, sharedIn(written))
     return html`${head(words, sharedIn(written), problems)}${
       choiceField({
         name: 'shownIn',
@@ -122,13 +122,37 @@ function head (words: Words, { name, base, partial: { kind } }: Shared, problems
   }`
 }
 
-/** The templates that can show it: those that include it or, where none does, any of the company. */
-async function templatesFor (visit: Visit, { name, base }: Written): Promise<{ value: string, label: string }[]> {
+/** The most templates that are offered, in pages of 100. */
+const maxPages = 10
+
+/**
+ * The templates that can show it: those that include it or, where none does, any of the company; and which of them does. One that was
+ * chosen stays, though it includes the block no longer.
+ */
+async function templatesFor (visit: Visit, { name, base, partial: { shownIn: chosen, template } }: Shared): Promise<Choice> {
   const uses = base === '' ? [] : await usesOf(visit, name)
-  const used = new Map(uses.map(({ templateId, name: template }) => [String(templateId), template]))
-  if (used.size > 0) return [...used].map(([value, label]) => ({ value, label }))
-  const { data } = await visit.api.read<{ data: TemplateView[] }>('/api/v1/templates?limit=100')
-  return data.map(({ id, name: label }) => ({ value: `+${String(id)}`, label }))
+  const used = new Map(uses.map(({ templateId, name: label }) => [String(templateId), label]))
+  const id = chosen.replace('+', '')
+  if (used.has(id)) return { value: id, options: optionsOf(used) }
+  const others = used.size > 0 ? used : await templatesOf(visit)
+  const value = chosen === '' ? '' : `+${id}`
+  return { value, options: optionsOf(value === '' || others.has(value) ? others : new Map([...others, [value, template]])) }
+}
+
+type Choice = { value: string, options: { value: string, label: string }[] }
+
+const optionsOf = (names: ReadonlyMap<string, string>): Choice['options'] => [...names].map(([value, label]) => ({ value, label }))
+
+async function templatesOf ({ api }: Visit): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  let cursor: string | null = ''
+  for (let read = 0; read < maxPages && cursor !== null; read++) {
+    const path = withQuery('/api/v1/templates', { limit: '100', ...cursor !== '' && { cursor } })
+    const { data, nextCursor }: { data: TemplateView[], nextCursor: string | null } = await api.read(path)
+    for (const { id, name } of data) found.set(`+${String(id)}`, name)
+    cursor = nextCursor
+  }
+  return found
 }
 
 /** The document of the template that shows it or, without one, of its blocks alone. */
@@ -148,7 +172,7 @@ async function preview ({ api, words }: Visit, written: Shared): Promise<ApiAnsw
 
 /** What is wrong in the text that is written has its lines; the lines of the template around it are not on the page. */
 function placed<Told extends PlacedProblem> (problem: Told): Told {
-  if (problem.path === '/partial/source') return { ...problem, path: '/source' }
+  if (['/partial/source', '/partial/name'].includes(problem.path)) return { ...problem, path: problem.path.slice('/partial'.length) }
   const { line: _, column: __, ...others } = problem
   return others as Told
 }
@@ -168,11 +192,11 @@ function around (words: Words, written: Shared): string {
   }
 }
 
-/** The text of a template that has nothing else. */
+/** The text of a template that has nothing else. A name may be a word of YAML, such as null. */
 function alone (words: Words, { name, source, partial: { kind } }: Shared): string {
   const [locale = words.code] = Object.keys((outlineOf(source, kind)?.value['texts'] ?? {}) as object)
   const start = `name: ${JSON.stringify(name)}\nservice: file\nlocale: ${JSON.stringify(locale)}\nbrand: true\n`
   return kind === 'layout'
-    ? `${start}layout: ${name}\nbody:\n  - paragraph: ${JSON.stringify(words.partialLayoutBody)}\n`
-    : `${start}body:\n  - partial: ${name}\n`
+    ? `${start}layout: ${JSON.stringify(name)}\nbody:\n  - paragraph: ${JSON.stringify(words.partialLayoutBody)}\n`
+    : `${start}body:\n  - partial: ${JSON.stringify(name)}\n`
 }

@@ -22,8 +22,11 @@ export type Written = {
   format: string
 }
 
-/** What templates share, in its form. `shownIn`: the choice of the template that shows it, whose source is `around`; '' for none. */
-export type SharedText = { kind: PartialKind, shownIn: string, around: string }
+/**
+ * What templates share, in its form. `shownIn`: the choice of the template that shows it, whose source is `around` and whose name is
+ * `template`; '' for none.
+ */
+export type SharedText = { kind: PartialKind, shownIn: string, around: string, template: string }
 
 /** The blocks of what is written. */
 export function outlineIn ({ source, partial }: Pick<Written, 'source' | 'partial'>): TemplateOutline | undefined {

@@ -128,6 +128,45 @@ await t.test('a new one has a name and a kind; both editors have the same text',
   t.equal((await open(at, await signIn(member))).status, 403)
 })
 
+await t.test('a preview marks a name that cannot be one; one that is a word of YAML is shown, alone and in a template', async (t) => {
+  const at = '/partials/new/blocks'
+  const first = (await open(at, cookie)).body as string
+  const refused = await press(at, first, 'check', { name: 'No name' })
+  contains(t, refused, en.assetNameWrong)
+  matches(t, refused, new RegExp(`<li>${en.name}${en.colon}`))
+  lacks(t, refused, '/name</code>')
+  const live = await post(`${at}/live`, { ...formIn(first, ''), name: 'No name' }, cookie)
+  has(t, JSON.parse(live.body as string).faults, { '': [{ place: en.name }] })
+  for (const [name, kind, source] of [['null', 'partial', 'blocks:\n  - paragraph: Bye\n'], ['true', 'layout',
+    'after:\n  - paragraph: Bye\n']] as const)
+  {
+    for (const shownIn of ['', `+${String(id)}`]) {
+      const { status, body } = await post(`${at}/preview`, { ...formIn(first, ''), ...format, name, kind, source, shownIn }, cookie)
+      t.equal(status, 200, `${name} in ${shownIn}`)
+      contains(t, body, 'Bye')
+    }
+  }
+})
+
+await t.test('each template can be chosen, and the chosen one stays, though it includes the block no longer', async (t) => {
+  const at = '/partials/terms/blocks'
+  const { admin: owner } = await service.company('many-templates')
+  const theirs = await signIn(owner)
+  const make = async (name: string, body = ''): Promise<string> =>
+    String((await send('POST', '/api/v1/templates', {
+      body: letter({ source: `name: ${name}\nservice: file\nlocale: en\nbody:\n  - rule: {}\n${body}` })
+    }, owner)).body.id)
+  await send('PUT', '/api/v1/partials/terms', { body: { kind: 'partial', source: 'blocks:\n  - rule: {}\n' } }, owner)
+  const oldest = await make('Oldest')
+  for (let n = 0; n < 100; n++) await make(`T${n}`)
+  contains(t, (await open(at, theirs)).body, `<option value="+${oldest}">Oldest</option>`)
+  await make('Includes it', '  - partial: terms\n')
+  const first = (await open(at, theirs)).body as string
+  lacks(t, first, 'Oldest')
+  const { body } = await post(at, { ...formIn(first, 'apply'), shownIn: oldest }, theirs)
+  contains(t, body, `<option value="+${oldest}" selected>Oldest</option>`)
+})
+
 await t.test('the API shows a template with a partial that is not stored, from 1.1.0 on', async (t) => {
   const partial = { name: 'terms', kind: 'partial', source: 'blocks:\n  - paragraf: Hi\n' }
   const ask = (version: string) =>
