@@ -144,7 +144,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   for (const feature of features) await server.register(featureRoutes(feature))
   if (get('config').showsConsole) {
-    const own = { sessions: get('sessions'), linkKey: get('linkKey'), now: get('now'), clockSkew: get('clockSkew') }
+    const own = { sessions: get('sessions'), linkKey: get('linkKey'), now: get('now'), databaseTime: get('databaseTime') }
     await server.register(consolePlugin, { prefix: '/console', parts: consolePartsOf(features), ...own })
   }
   if (get('config').environment === 'development') {

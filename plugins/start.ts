@@ -3,7 +3,7 @@ import { addLogCounts, allOf, createKeyStore, createMeter, createRequestLog, cre
 import type { Log } from '@dispatch/common'
 import { createExchangeLog, createPassedTrials, createPins, followRestores, insertExchanges, markLocations, migrate, openOutcomeSpool,
   scheduledFileUse, startOutcomeDrain, startProviderSync } from '@dispatch/core'
-import { measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
+import { createDatabaseClock, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { templateLanguage } from '@dispatch/documents'
 import { createHost, type loadProvider } from '@dispatch/host'
 import { openQueue } from '@dispatch/queue'
@@ -145,7 +145,9 @@ async function putProviders ({ config, opening: { log, load }, features, replace
 /** Where documents are, and what waits on the disk. */
 async function openStorage ({ config, opening: { log }, opened, get, put }: Start): Promise<void> {
   const [database, keyring, now] = [get('database'), get('keyring'), get('now')]
-  put('clockSkew', await measureSkew(database, { now, log }))
+  const skew = await measureSkew(database, { now, log })
+  put('clockSkew', skew)
+  put('databaseTime', createDatabaseClock(database, { now, skew }))
   await get('dataKeys')?.ready()
   if (config.dataKeys === undefined && await hasDataKeys(database)) {
     log.warn({}, 'documents were sealed that cannot be opened: DISPATCH_KEYS is not set')

@@ -68,11 +68,11 @@ declare module 'fastify' {
 /** The largest form, in bytes: a private key among the settings of a provider, with every character escaped. */
 const longestForm = 64 * 1024
 
-/** `linkKey`: the secret of which keys for what leaves the service are made. `clockSkew`: seconds that `now` is behind the database. */
-type ConsoleOptions = SessionOptions & { parts: ConsoleParts, linkKey: Uint8Array, now: () => Date, clockSkew: number }
+/** `linkKey`: the secret of which keys for what leaves the service are made. `databaseTime`: by the clock of the database. */
+type ConsoleOptions = SessionOptions & { parts: ConsoleParts, linkKey: Uint8Array, now: () => Date, databaseTime: () => Promise<Date> }
 
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
-export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, parts, linkKey, now, clockSkew }) => {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, parts, linkKey, now, databaseTime }) => {
   app.addHook('onRoute', (route) => {
     // People are known by their session, not by credentials.
     route.config = { ...route.config, public: true }
@@ -91,7 +91,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   })
   stayInMode(app)
   markForms(app, linkKey, now)
-  requireSessions(app, sessions, { parts, now: () => new Date(now().getTime() + clockSkew * 1000) })
+  requireSessions(app, sessions, { parts, databaseTime })
   askForVerifications(app, sessions)
   askWhetherMeant(app)
   app.setErrorHandler<FastifyError | ProofNeeded>((error, request, reply) =>

@@ -37,6 +37,8 @@ export type Process = {
   database: Database
   /** How far this machine's clock is from the database's, in seconds, measured at the start. */
   clockSkew: number
+  /** The time by the clock of the database, without a query each time. */
+  databaseTime: () => Promise<Date>
   freshness: Freshness
   /** Aborted when load balancers are to send nothing more. */
   leaving: AbortController

@@ -3,7 +3,7 @@
  * `@dispatch/database/tables`.
  */
 export { createAdvisoryLock, type AdvisoryLock, type LockWait } from './advisory-lock.ts'
-export { measureSkew } from './clock-skew.ts'
+export { createDatabaseClock, measureSkew } from './clock-skew.ts'
 export { explainFailure, failurePasses, isLostConnection, messageOf } from './connection-failure.ts'
 export { connectionSettings, LastingClient, type TimeLimits } from './connections.ts'
 export { asOwner, type DatabaseOptions, openDatabase, type CompanyQueries, type Database, type FunctionAnswer,

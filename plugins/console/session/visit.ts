@@ -160,13 +160,15 @@ export function knownVisit (request: FastifyRequest): Visit | null {
   return request[visiting]
 }
 
+type Needs = { parts: ConsoleParts, databaseTime: () => Promise<Date> }
+
 /**
  * Pages need a session, but those with `withoutSession`: without one a page that shows leads to the sign-in and back. The session is looked
  * up first, as the credentials of a request to the API are: whoever has one does not wait among anonymous clients, and what the page asks
  * the API for takes the permits of the company. What changes something looks it up again once the body is here, which may take minutes, in
  * which the session may have ended. A person who lacks the second factor that the company demands is led to set one up.
  */
-export function requireSessions (app: FastifyInstance, sessions: Sessions, { parts, now }: { parts: ConsoleParts, now: () => Date }): void {
+export function requireSessions (app: FastifyInstance, sessions: Sessions, { parts, databaseTime }: Needs): void {
   app.decorate(consoleParts, parts)
   app.decorateRequest(visiting, null)
   app.decorateRequest(visitorOf, null)
@@ -194,7 +196,7 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, { par
       columns: readCookie(request, 'columns') ?? '',
       mode: modeOf(request),
       parts,
-      now: now(),
+      now: await databaseTime(),
       marks: marksOf(request)
     }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
