@@ -109,7 +109,7 @@ export function createPlanner (dependencies: PlannerDependencies, options: Plann
       return request
     },
 
-    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion, batchId, approval }, request) {
+    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion, batchId, approval, asOf }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
       const whole = await withEnclosed(dependencies, actor, await withOriginals(dependencies, actor, resolved))
@@ -117,8 +117,8 @@ export function createPlanner (dependencies: PlannerDependencies, options: Plann
       // A row of a batch is checked before it is handed over: only then has its time passed while it waited.
       const mayBeLate = batchId !== undefined || (approval !== undefined && 'approvalId' in approval)
       // Due times go by the clock of the database: that of this process may be another.
-      const asOf = request.schedule === undefined ? now() : await dependencies.database.time()
-      const { schedule, problems } = timingOf(request.schedule, read.steps, asOf, mayBeLate)
+      const time = request.schedule === undefined ? now() : asOf ?? await dependencies.database.time()
+      const { schedule, problems } = timingOf(request.schedule, read.steps, time, mayBeLate)
       const mistimed = schedule?.dueAt === undefined
         ? problems
         : await findExpiring(dependencies, actor.companyId, [...read.steps, ...read.deferred], dueMoment(schedule.dueAt))

@@ -23,11 +23,13 @@ export async function check (needs: Needs, batch: BatchRow): Promise<Turn> {
   if (rows.length === 0) return conclude(needs, batch, actor)
   const opened = await openRows(database, ref(batch), rows)
   if (opened === undefined) return endClosed(needs, batch)
+  const { common } = opened
+  const ofTurn = { batch, actor, common, asOf: await database.time() }
   const until = performance.now() + checkFor
   const checked = await each(opened.rows, async (row): Promise<RowChange | undefined> => {
     if (performance.now() > until) return undefined
     try {
-      const checked = await pipeline.checkRow(commandOf(batch, actor, opened.common, row))
+      const checked = await pipeline.checkRow(commandOf(ofTurn, row))
       const facts = factsOf(checked)
       const credits = Object.values(facts.prices).reduce((sum, price) => sum + price, 0)
       return { number: row.number, from: 'unchecked', to: 'waiting', credits: batch.test ? 0 : credits, facts }

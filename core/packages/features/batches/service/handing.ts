@@ -8,26 +8,24 @@ import { each } from './each.ts'
 import { failedRow, wordOf } from './failed-row.ts'
 import type { Needs, Turn } from './needs.ts'
 import { advance, endClosed, pause, ref } from './progress.ts'
-import { authorOf, commandOf, keyOf, rowOf, senderOf } from './sender.ts'
+import { authorOf, commandOf, keyOf, rowOf, type RowsOfTurn, senderOf } from './sender.ts'
 
 /** The most rows that are looked for in one turn after a lost process. */
 const lookedForTogether = 256
 
-/**
- * The batch of which a row is handed over. `common`: what its rows have in common. `unapproved`: takes the row where somebody else has to
- * approve it, with the rules that want it.
- */
-type Handing = { batch: BatchRow, actor: Actor, common: string | null, unapproved: Map<number, readonly ApprovalRuleRef[]> }
+/** `unapproved`: takes the row where somebody else has to approve it, with the rules that want it. */
+type Handing = RowsOfTurn & { unapproved: Map<number, readonly ApprovalRuleRef[]> }
 
 /** Hands one row to the queue, or retries its dispatch. What is short of credits pauses the batch. */
-async function hand (needs: Needs, { batch, actor, common, unapproved }: Handing, row: OpenWork): Promise<RowChange> {
+async function hand (needs: Needs, { unapproved, ...ofTurn }: Handing, row: OpenWork): Promise<RowChange> {
   const { pipeline } = needs
+  const { batch, actor } = ofTurn
   const { number } = row
   const handed = { number, from: 'handing' as const, to: 'running' as const, forget: true as const }
   try {
     if (row.dispatch_id === null) {
       const { result } = await pipeline.dispatch({
-        ...commandOf(batch, actor, common, row),
+        ...commandOf(ofTurn, row),
         idempotencyKey: keyOf(batch, row),
         batchId: batch.batch_id
       })
@@ -69,7 +67,8 @@ export async function feed (needs: Needs, batch: BatchRow, room: number): Promis
   }
   if (batch.status === 'queued' && await advance(needs, batch, { from: ['queued'], status: 'running' }) === undefined) return 'done'
   const unapproved = new Map<number, readonly ApprovalRuleRef[]>()
-  const handed = await each(opened.rows, (row) => hand(needs, { batch, actor, common: opened.common, unapproved }, row))
+  const handing = { batch, actor, common: opened.common, asOf: await database.time(), unapproved }
+  const handed = await each(opened.rows, (row) => hand(needs, handing, row))
   // Asked once all of them are back: whoever approves at once lets all of them go on.
   const asking = new Map([...unapproved.values()].flat().map((rule) => [rule.id, rule]))
   const asks = unapproved.size > 0 && await waits(needs, batch, actor, { from: ['queued', 'running'] }, [...asking.values()])

@@ -25,9 +25,13 @@ export const rowOf = ({ batch_id: batchId, total: rows, credits, checked_at: che
   checkedAt
 })
 
+/** What the rows of a turn have in common. `asOf`: the time of the database when it began. */
+export type RowsOfTurn = { batch: BatchRow, actor: Actor, common: string | null, asOf: Date }
+
 /** A row as the request of a dispatch. */
-export function commandOf (batch: BatchRow, actor: Actor, common: string | null, { body }: OpenWork) {
+export function commandOf ({ batch, actor, common, asOf }: RowsOfTurn, { body }: OpenWork) {
   return {
+    asOf,
     actor,
     services: batch.services,
     body: bodyOf(common, body ?? '{}'),

@@ -383,6 +383,25 @@ await t.test('rows that are queued for their time are cancelled with their batch
   has(t, (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`)).body, { status: 'cancelled', creditsCharged: 0 })
 })
 
+await t.test('rows with a time ask the database for its own once in a turn, not each by itself', async (t) => {
+  const database = app.get('database')
+  const { time } = database
+  let times = 0
+  database.time = () => {
+    times++
+    return time()
+  }
+  t.teardown(() => Object.assign(database, { time }))
+  const rows = Array.from({ length: 12 }, (_, row) => ({ ...text(`row ${row}`), sendAt: new Date(Date.now() + 86_400_000).toISOString() }))
+  const { body: { batchId } } = await take(lines(...rows), 'service=sms', { 'x-api-version': '1.1.0' })
+  await until('all of them wait for their time', async () => {
+    const { counts } = await read(batchId)
+    return counts.running === rows.length
+  })
+  t.ok(times < rows.length, `${times} times`)
+  t.equal((await act(batchId, 'cancel')).status, 200)
+})
+
 await t.test('while a batch is paused, nothing of it begins that is queued, also for its time; then it does', async (t) => {
   const sendAt = new Date(Date.now() + 86_400_000).toISOString()
   const { body: { batchId } } = await take(lines({ ...text('later'), sendAt }), 'service=sms', { 'x-api-version': '1.1.0' })
