@@ -1,4 +1,3 @@
-import type { Actor } from '@dispatch/accounts'
 import { DispatchError } from '@dispatch/contract'
 import { ApprovalRequired, type ApprovalRuleRef } from '@dispatch/core'
 import { changeRows, dispatchOf, nextRows, openRows, type OpenWork, type RowChange } from '../store/rows.ts'
