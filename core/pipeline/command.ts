@@ -8,8 +8,8 @@ import type { NewDocument } from '../store/calls/document-row.ts'
  * `traceparent`: of the request's trace (W3C Trace Context), where it is traced. `batchId`: of which batch it is a row; it lets go
  * first whatever is asked for by itself. `approval`: the one that it has, with the ids of the rules by which it was
  * asked for, or the batch whose approval counts, with its rows, its price and when all rows were checked: null while some are not.
- * `seen`: what its sender was shown (`Review`); where another dispatch would come of it, it is refused. `asOf`: the time of the database, seconds
- * ago at most, where one asks once for many commands.
+ * `seen`: what its sender was shown (`Review`); where another dispatch would come of it, it is refused.
+ * `asOf`: the time of the database, seconds ago at most, where one asks once for many commands.
  */
 export type DispatchCommand = {
   actor: Actor
