@@ -54,15 +54,18 @@ export async function searchDispatches (
   page: DispatchPage
 ): Promise<DispatchRow[]> {
   const filter: Sought = { ...others, failing: failingSteps(companyId, { ...others, ...search !== undefined && { search } }, page) }
-  const service = filter.error === undefined ? filter.service : undefined
-  const among = [sql`dispatches.company_id = ${companyId}`, ...conditions(companyId, filter, page), ...ofServices(services)]
+  const ofError = filter.error !== undefined
+  const service = ofError ? undefined : filter.service
   const paths = service === undefined && services === undefined
     ? undefined
     : (await pathsOf(queries, companyId)).filter((path) => isPathOf(path.split('/'), service, services))
+  if (paths?.length === 0) return []
+  const among = [sql`dispatches.company_id = ${companyId}`, ...conditions(companyId, filter, page), ...ofServices(services)]
   const found = async (ways: readonly Condition[]): Promise<DispatchRow[]> => {
     const pages = ways.map((way) => {
       const all = [way, ...among]
-      return paths === undefined ? newest(all, filter, page) : newestOfPaths(paths, all, filter, page)
+      // The index of errors, read once for each path, would be read as often.
+      return paths === undefined || ofError ? newest(all, filter, page) : newestOfPaths(paths, all, filter, page)
     })
     // Ids first: where two filters find many each, and few together, indexes alone tell so, without the rows.
     const { rows } = await sql<DispatchRow>`select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
