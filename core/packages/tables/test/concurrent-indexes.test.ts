@@ -101,7 +101,14 @@ await t.test('lists and counts of a company are read by its index, whoever has t
     from generate_series(1, 4000) as n join (
       select row_number() over (order by company_id) % 4 as nth, company_id, min(user_id) as user_id from users group by company_id
     ) as owners on n % 4 = nth`.execute(database.owner)
-  await sql`vacuum analyze dispatches`.execute(database.owner)
+  // What was inserted is seen by everybody once no older transaction is open.
+  const isVisible = async (): Promise<boolean> => {
+    await sql`vacuum analyze dispatches`.execute(database.owner)
+    const { rows: [table] } = await sql<{ pages: number }>`select relallvisible as pages from pg_class where oid = 'dispatches'::regclass`
+      .execute(database.owner)
+    return Number(table?.pages) > 0
+  }
+  await until('it is seen by everybody', isVisible)
   const { company_id: companyId } = await database.owner.selectFrom('dispatches').select('company_id').executeTakeFirstOrThrow()
   const plans = await database.snapshot(companyId, async (queries) =>
     Promise.all([
