@@ -1,3 +1,4 @@
+import { createBreakers } from '@dispatch/host'
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
@@ -24,7 +25,8 @@ await providers.add('blind', { of: 'sms', service: 'idempotency: { kind: \'none\
 const started = {
   databaseUrl: await seededDatabase(t),
   config: { providerDirectories: providers.directories },
-  replacements: { network }
+  // A vendor that fails again and again is still asked.
+  replacements: { network, breakers: createBreakers({ now: () => new Date(), failures: 1000 }) }
 }
 const first = await startService(t, started)
 const second = await startService(t, started)

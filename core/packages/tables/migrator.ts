@@ -39,7 +39,8 @@ export async function migrateToLatest (
     const reported = <T>(work: Promise<T>): Promise<T> =>
       withReports(reportEvery, work, (seconds) => log.info({ migrations: turn, seconds }, 'a migration still runs'))
     if (before !== undefined) {
-      log.info({ migrations: turn }, 'a migration reads whole tables, without a limit of time')
+      // A new database has nothing to read.
+      if (run.length > 0) log.info({ migrations: turn }, 'a migration reads whole tables, without a limit of time')
       await reported(session((client) => client.query(before))).catch(fail)
     }
     const provided = Object.fromEntries([...done, ...ofTurn])
