@@ -11,6 +11,7 @@ import { contains, lacks, matches } from '../../../../../test/support/matching.t
 import { admin, startService } from '../../../../../test/support/service.ts'
 import { blockForms } from '../pages/block-forms.ts'
 import { wordsOf } from '../pages/words.ts'
+import { type Fields, formIn, sourceIn } from './block-form.ts'
 
 const languages = { en: wordsOf(ofConsole.en), fr: wordsOf(ofConsole.fr) }
 const { en } = languages
@@ -53,24 +54,6 @@ const schema = {
 const sample = { number: 'N-1', name: 'Ada', date: '2026-03-14', lines: [{ what: 'Tea', price: 3 }] }
 const { body: { id } } = await send('POST', '/api/v1/templates', { body: { source, schema, sample } })
 const at = `/templates/${String(id)}/blocks`
-
-type Fields = Record<string, string>
-
-/** What a browser would send for the form of a page, with the button of this value. */
-function formIn (page: string, button: string): Fields {
-  const form = /<form id="template"[^]*<\/form>/.exec(page)?.[0] ?? ''
-  const found = [
-    ...[...form.matchAll(/<input[^>]*>/g)].map(([tag]) => tag).filter((tag) => !tag.includes('type="checkbox"') || tag.includes(' checked'))
-      .map((tag) => [/ name="([^"]*)"/.exec(tag)?.[1], / value="([^"]*)"/.exec(tag)?.[1]]),
-    ...[...form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)].map(([, name, text]) => [name, text]),
-    ...[...form.matchAll(/<select[^>]* name="([^"]*)"[^>]*>([^]*?)<\/select>/g)].map(
-      ([, name, options = '']) => [name, (/value="([^"]*)" selected/.exec(options) ?? /value="([^"]*)"/.exec(options))?.[1]]
-    )
-  ]
-  return { ...Object.fromEntries(found.map(([name = '', value = '']) => [name, unescaped(value)])), do: button }
-}
-
-const sourceIn = (page: string): string => formIn(page, '')['source'] ?? ''
 
 /** Presses a button of a page, after some fields were filled in. */
 async function press (page: string, button: string, typed: Fields = {}): Promise<string> {

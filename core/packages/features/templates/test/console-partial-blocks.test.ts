@@ -3,11 +3,12 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { languages as ofConsole } from '../../../../../plugins/console/language/language.ts'
 import { isAccessible, launchChromium, signInAt } from '../../../../../test/plugins/support/chromium.ts'
-import { openConsole, unescaped } from '../../../../../test/plugins/support/console.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { letter } from '../../../../../test/plugins/support/templates.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { admin, startService } from '../../../../../test/support/service.ts'
 import { wordsOf } from '../pages/words.ts'
+import { type Fields, formIn, sourceIn } from './block-form.ts'
 
 const en = wordsOf(ofConsole.en)
 const service = await startService(t)
@@ -26,24 +27,6 @@ const written = letter({
   source: 'name: Letter\nservice: file\nlocale: en\nbody:\n  - paragraph: "Dear {{ name }}"\n  - partial: terms\n'
 })
 const { body: { id } } = await send('POST', '/api/v1/templates', { body: written })
-
-type Fields = Record<string, string>
-
-/** What a browser would send for the form of a page, with the button of this value. */
-function formIn (body: string, button: string): Fields {
-  const form = /<form id="template"[^]*<\/form>/.exec(body)?.[0] ?? ''
-  const found = [
-    ...[...form.matchAll(/<input[^>]*>/g)].map(([tag]) => tag).filter((tag) => !tag.includes('type="checkbox"') || tag.includes(' checked'))
-      .map((tag) => [/ name="([^"]*)"/.exec(tag)?.[1], / value="([^"]*)"/.exec(tag)?.[1]]),
-    ...[...form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)].map(([, name, text]) => [name, text]),
-    ...[...form.matchAll(/<select[^>]* name="([^"]*)"[^>]*>([^]*?)<\/select>/g)].map(
-      ([, name, options = '']) => [name, (/value="([^"]*)" selected/.exec(options) ?? /value="([^"]*)"/.exec(options))?.[1]]
-    )
-  ]
-  return { ...Object.fromEntries(found.map(([name = '', value = '']) => [name, unescaped(value)])), do: button }
-}
-
-const sourceIn = (body: string): string => formIn(body, '')['source'] ?? ''
 
 async function press (at: string, body: string, button: string, typed: Fields = {}): Promise<string> {
   return (await post(at, { ...formIn(body, button), ...typed }, cookie)).body as string
