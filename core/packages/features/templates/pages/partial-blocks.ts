@@ -147,8 +147,9 @@ async function templatesOf ({ api }: Visit): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   let cursor: string | null = ''
   for (let read = 0; read < maxPages && cursor !== null; read++) {
-    const path = withQuery('/api/v1/templates', { limit: '100', ...cursor !== '' && { cursor } })
-    const { data, nextCursor }: { data: TemplateView[], nextCursor: string | null } = await api.read(path)
+    const { data, nextCursor }: { data: TemplateView[], nextCursor: string | null } = await api.read(
+      withQuery('/api/v1/templates', { limit: '100', cursor })
+    )
     for (const { id, name } of data) found.set(`+${String(id)}`, name)
     cursor = nextCursor
   }
